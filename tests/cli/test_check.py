@@ -147,7 +147,7 @@ DECLARED = "@relation t\n@attribute x numeric\n@attribute y {p,q}\n@data\n"
         ),
     ],
 )
-def test_how_a_file_is_read_is_said_in_sentences(
+def test_how_a_file_is_read_is_reported_in_sentences(
     run: Callable[..., Any],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -234,7 +234,7 @@ class Page {
     // What sticks below the answer, or is scrolled to, must not lie under it.
     const answer = byId("answer");
     new ResizeObserver(() => {
-      // A custom property would have the browser style everything below it anew.
+      // A custom property would have the browser style everything below it again.
       document.documentElement.style.scrollPaddingTop = `calc(${answer.offsetHeight}px + 1rem)`;
     }).observe(answer);
   }
