@@ -184,6 +184,15 @@ def rows_of(codes: Codes, partial: PartialValues, domain: Domain) -> Rows:
     return PartialCodes(codes, partial, domain) if len(partial) else codes
 
 
+def alone(rows: Rows, feature: int, domain: Domain) -> Rows:
+    """The rows with all other features missing."""
+    codes, is_only = available_codes(rows), np.arange(rows.n_variables) == feature
+    columns = [np.full(rows.n_rows, card) for card in codes.cards]
+    columns[feature] = codes.column(feature)
+    only = Codes.from_columns(columns, codes.cards)
+    return rows_of(only, sets_in(rows).of_variables(is_only), domain)
+
+
 def available_codes(rows: Rows) -> Codes:
     """Codes of rows in which sets of states are missing cells."""
     return rows.codes if isinstance(rows, PartialCodes) else rows

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from bayleaf.counts.source import Family
 from bayleaf.cpds.smoothing import CellSmoothing, Lidstone
 from bayleaf.data.codes import Codes
-from bayleaf.data.partial_values import Rows, available_codes
-from bayleaf.explain.subject import alone, is_absent, predictor_of, rows_of
+from bayleaf.data.partial_values import Rows, alone, available_codes
+from bayleaf.explain.subject import is_absent, predictor_of, rows_of
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.wrappers import model_inside
 from bayleaf.results.document import Document, Table

@@ -16,9 +16,7 @@ from bayleaf.data.partial_values import (
     PartialValues,
     Rows,
     States,
-    available_codes,
     is_unknown,
-    sets_in,
     states_of_group,
 )
 from bayleaf.data.partial_values import rows_of as rows_with_sets
@@ -85,16 +83,6 @@ def row_of(model: Any, row: Any) -> Rows:
     if is_flat or getattr(row, "ndim", 2) == 1:
         row = [list(row)]
     return _checked_single(rows_of(model, row))
-
-
-def alone(rows: Rows, feature: int, domain: Domain) -> Rows:
-    """The rows with all other features missing."""
-    codes, is_only = available_codes(rows), np.arange(rows.n_variables) == feature
-    nothing = [np.full(rows.n_rows, card) for card in codes.cards]
-    only = Codes.from_columns(nothing, codes.cards).replaced(
-        feature, codes.column(feature)
-    )
-    return rows_with_sets(only, sets_in(rows).of_variables(is_only), domain)
 
 
 def with_each_state(row: Codes, feature: int, n_states: int) -> Codes:

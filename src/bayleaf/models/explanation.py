@@ -16,9 +16,8 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.partial_values import (
     PartialCodes,
     Rows,
+    alone,
     available_codes,
-    rows_of,
-    sets_in,
 )
 from bayleaf.data.table_encoder import EncodedTable
 from bayleaf.models.class_model import (
@@ -527,14 +526,10 @@ def _alone(
     model: ClassModel, row: Rows, feature: int, target: int, against: int
 ) -> float:
     """The contribution of a feature of one row where no other is known, nats."""
-    codes, cards = available_codes(row), model.domain.cards[:-1]
-    missing = [np.array([card]) for card in cards]
-    columns = [*missing]
-    columns[feature] = codes.column(feature)
-    sets = sets_in(row).of_variables(np.arange(len(cards)) == feature)
-    only = rows_of(Codes.from_columns(columns, cards), sets, model.domain)
-    (now,) = model.log_scores_of_rows(only)
-    (before,) = model.class_log_scores(Codes.from_columns(missing, cards))
+    cards = model.domain.cards[:-1]
+    nothing = Codes.from_columns([np.array([card]) for card in cards], cards)
+    (now,) = model.log_scores_of_rows(alone(row, feature, model.domain))
+    (before,) = model.class_log_scores(nothing)
     gains = (now - before)[[target, against]]
     # A state that neither class can have adds nothing.
     return float(gains[0] - gains[1]) if np.isfinite(gains).any() else 0.0
