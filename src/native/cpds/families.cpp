@@ -105,7 +105,7 @@ public:
                 const auto variables = member.tries[f].variables();
                 const uint32_t number = node(f, level - 1);
                 if (number != FamilyTrie::kNone &&
-                    level < std::min(n_depths[f], std::ssize(variables)))
+                    level < std::min<int64_t>(n_depths[f], std::ssize(variables)))
                     body(f, number, states.of(variables[level])[row]);
             }
         };
