@@ -23,7 +23,6 @@ from accuracy import load_table
 from bayleaf import AveragedKDBClassifier
 from bayleaf.data.codes import Codes
 from bayleaf.models.averaged_kdb_model import AveragedKDBModel
-from bayleaf.scoring.partial_cases import mean_factors
 
 Floats = NDArray[np.float64]
 Known = NDArray[np.bool_]
@@ -108,7 +107,7 @@ class Consultation:
         features = range(feature, feature + 1)
         model._bank.write_log_probabilities(features, codes, logs, 0, n_depths)
         patterns, of_row = np.unique(known, axis=0, return_inverse=True)
-        factors = mean_factors(model.sharing.parents, patterns)[:, feature]
+        factors = model.sharing.mean_factors(patterns)[:, feature]
         tapered = 1.0 - np.arange(n_depths) / n_depths
         changes = np.diff(logs, axis=2, prepend=0.0) * factors[of_row.ravel()][:, None]
         scores = (changes @ tapered).reshape(-1, n_states, model.n_classes)

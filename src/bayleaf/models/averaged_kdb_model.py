@@ -41,7 +41,6 @@ from bayleaf.scoring.partial_cases import (
     Sharing,
     distinct_sets,
     known_cells,
-    mean_factors,
     parents_of,
 )
 from bayleaf.scoring.terms import Counts, Look, Term
@@ -291,10 +290,14 @@ class AveragedKDBModel(ClassModel):
         is_whole = np.asarray(known.all(axis=1))
         if is_whole.all():
             return self._scores_of_whole(codes)
+        if not is_whole.any():
+            return self._scores_of_partial(codes, known)
         scores = np.empty((codes.n_rows, self.n_classes))
-        if is_whole.any():
-            scores[is_whole] = self._scores_of_whole(codes.rows(is_whole))
-        scores[~is_whole] = self._scores_of_partial(codes.rows(~is_whole))
+        scores[is_whole] = self._scores_of_whole(codes.rows(is_whole))
+        is_partial = ~is_whole
+        scores[is_partial] = self._scores_of_partial(
+            codes.rows(is_partial), known[is_partial]
+        )
         return scores
 
     def _scores_of_whole(self, codes: Codes) -> LogScores:
@@ -305,13 +308,15 @@ class AveragedKDBModel(ClassModel):
             more.add(codes, scores)
         return scores
 
-    def _scores_of_partial(self, codes: Codes) -> LogScores:
+    def _scores_of_partial(self, codes: Codes, known: NDArray[np.bool_]) -> LogScores:
         """Scores of rows under the weights of their sets of known features."""
         scores = np.empty((codes.n_rows, self.n_classes))
         step = max(1, _BLOCK_VALUES // (self.n_classes * (1 + self.weights.size)))
         for first in range(0, codes.n_rows, step):
-            part, total = codes.rows(slice(first, first + step)), scores[first:][:step]
-            case, of_row = self._case_weights(part)
+            rows = slice(first, first + step)
+            part, total = codes.rows(rows), scores[rows]
+            sets, of_row = distinct_sets(known[rows])
+            case = self.sharing.weights_of(sets)
             total[:] = self.bases(case.base)[of_row]
             scales = case.steps / len(self.networks)
             self._bank.add_scores(part, scales, total, of_row)
@@ -384,7 +389,7 @@ class AveragedKDBModel(ClassModel):
         features = range(feature, feature + 1)
         self._bank.write_log_probabilities(features, rows, logs, 0, n_depths)
         known = known_cells(rows, n_features)[:1]
-        factors = mean_factors(self.sharing.parents, known)[0, feature]
+        factors = self.sharing.mean_factors(known)[0, feature]
         # Deeper changes count less; without weight in whole rows they are not stored.
         shares = 1.0 - np.arange(n_depths) / n_depths
         shares *= (np.cumsum(self.weights[feature, ::-1])[::-1] > 0) | (shares == 1.0)

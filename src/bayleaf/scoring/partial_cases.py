@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -106,24 +107,6 @@ class PartialCases:
             tapered[feature] = deeper_weights(weights[feature]) / (total or 1.0)
         return tapered
 
-    def case_weights(
-        self, known: Flags, weights: Floats, parents: NDArray[np.int64]
-    ) -> CaseWeights:
-        """What the terms of an average count in sets of known features.
-
-        Sets `known` (n_sets, n_features), weights of whole rows (n_features, n_depths);
-        parents (n_networks, n_features, n_depths - 1), -1 after the last.
-        """
-        alone, base = self.shares(known)
-        mixed = alone[:, :, None] * self.alone_weights(weights)
-        mixed = mixed + (1.0 - alone)[:, :, None] * deeper_weights(weights)
-        factors = mean_factors(parents, known)
-        others = 1.0 - alone
-        for feature in self.monotone:
-            if total := weights[feature].sum():
-                others[:, feature] += alone[:, feature] / total
-        return CaseWeights(base, mixed * factors, others)
-
 
 class CaseWeights(NamedTuple):
     """What the base and the terms of an average count in sets of known features."""
@@ -153,9 +136,32 @@ class Sharing:
 
     __repr__ = brief_fields
 
+    @cached_property
+    def _alone_weights(self) -> Floats:
+        return self.rule.alone_weights(self.weights)
+
+    @cached_property
+    def _deeper_weights(self) -> Floats:
+        return deeper_weights(self.weights)
+
+    @cached_property
+    def _parent_sets(self) -> NDArray[np.uint64]:
+        return parent_sets(self.parents)
+
     def weights_of(self, known: Flags) -> CaseWeights:
         """What terms count in sets (n_sets, n_features) of known features."""
-        return self.rule.case_weights(known, self.weights, self.parents)
+        alone, base = self.rule.shares(known)
+        others = 1.0 - alone
+        mixed = alone[:, :, None] * self._alone_weights
+        mixed = mixed + others[:, :, None] * self._deeper_weights
+        for feature in self.rule.monotone:
+            if total := self.weights[feature].sum():
+                others[:, feature] += alone[:, feature] / total
+        return CaseWeights(base, mixed * self.mean_factors(known), others)
+
+    def mean_factors(self, known: Flags) -> Floats:
+        """As the function of this name, for the networks that the terms are of."""
+        return mean_factors(self._parent_sets, known)
 
     def bases(self, base: Floats, shares: Floats) -> Floats:
         """The bases (n_sets, n_classes) at shares of the learned one."""
@@ -203,6 +209,8 @@ def known_cells(codes: Codes, n_features: int) -> Flags:
 
 def distinct_sets(known: Flags) -> tuple[Flags, NDArray[np.int64]]:
     """The sets of known features that occur, and which one each row has."""
+    if len(known) == 1:
+        return known, np.zeros(1, dtype=np.int64)
     packed = np.packbits(known, axis=1)
     _, first, of_row = np.unique(packed, axis=0, return_index=True, return_inverse=True)
     return known[first], of_row.reshape(-1).astype(np.int64)
@@ -220,34 +228,40 @@ def parents_of(networks: Sequence[RandomNetwork], n_depths: int) -> NDArray[np.i
     return parents
 
 
-def mean_factors(parents: NDArray[np.int64], known: Flags) -> Floats:
-    """Factors by which changes in networks with known parents count for all networks.
+def parent_sets(parents: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Sets of each feature's first parents, as bits, 64 features a word.
 
-    Networks per network in which the first parents of a feature are all known
-    (n_sets, n_features, n_depths); one where they are in all. Beyond the last parent,
-    all parents. `parents` as in `Sharing`, sets `known` (n_sets, n_features).
+    `parents` as in `Sharing`; shape (n_networks, n_features, n_depths - 1, n_words).
     """
-    n_sets, n_features = known.shape
-    if known.all():
-        return np.ones((n_sets, n_features, parents.shape[2] + 1))
-    n_bytes = 8 * max(1, -(-n_features // 64))
-    # Bits of the first parents, 64 a word.
+    n_bytes = 8 * max(1, -(-parents.shape[1] // 64))
     bits = np.zeros((*parents.shape, n_bytes), dtype=np.uint8)
     indices = np.nonzero(parents >= 0)
     parent = parents[indices]
     bits[(*indices, parent // 8)] = 1 << (parent % 8)
-    needed = np.bitwise_or.accumulate(bits, axis=2).view(np.uint64)
-    packed = np.zeros((n_sets, n_bytes), dtype=np.uint8)
+    return np.asarray(np.bitwise_or.accumulate(bits, axis=2).view(np.uint64))
+
+
+def mean_factors(needed: NDArray[np.uint64], known: Flags) -> Floats:
+    """Factors by which changes in networks with known parents count for all networks.
+
+    Networks per network in which the first parents of a feature are all known
+    (n_sets, n_features, n_depths); one where they are in all. Beyond the last parent,
+    all parents. `needed` are the `parent_sets`, sets `known` (n_sets, n_features).
+    """
+    n_sets, n_features = known.shape
+    n_networks, _, n_parents, n_words = needed.shape
+    if known.all():
+        return np.ones((n_sets, n_features, n_parents + 1))
+    packed = np.zeros((n_sets, 8 * n_words), dtype=np.uint8)
     packed[:, : -(-n_features // 8)] = np.packbits(known, axis=1, bitorder="little")
     unknown = ~packed.view(np.uint64)
-    n_networks, _, n_parents = parents.shape
     counted = np.full((n_sets, n_features, n_parents + 1), float(n_networks))
-    step = max(1, _MAX_CELLS // max(1, parents.size))
+    step = max(1, _MAX_CELLS * n_words // max(1, needed.size))
     for first in range(0, n_sets, step):
-        lacks = np.zeros((len(unknown[first : first + step]), *parents.shape), bool)
-        for word in range(n_bytes // 8):
-            some = unknown[first : first + step, word, None, None, None]
-            lacks |= (some & needed[..., word]) != 0
+        some = unknown[first : first + step, None, None, None, :]
+        lacks = np.zeros((len(some), *needed.shape[:3]), bool)
+        for word in range(n_words):
+            lacks |= (some[..., word] & needed[..., word]) != 0
         counted[first : first + step, :, 1:] -= lacks.sum(axis=1)
     counted += NETWORKS_WITHOUT_CHANGE * (counted < n_networks)
     return np.asarray(n_networks / counted)

@@ -19,6 +19,7 @@ from bayleaf.scoring.partial_cases import (
     PartialCases,
     deeper_weights,
     mean_factors,
+    parent_sets,
     parents_of,
 )
 from bayleaf.search.left_out.left_out_scores import LeftOutRows
@@ -164,8 +165,8 @@ class _Pieces(NamedTuple):
             if part is not None:
                 learned += part.changes(masked, n_features).sum(axis=3)
         alone, parents = np.zeros_like(learned), np.zeros_like(learned)
-        parents_of_features = parents_of(model.networks, model.weights.shape[1])
-        factors = mean_factors(parents_of_features, known)
+        needed = parent_sets(parents_of(model.networks, model.weights.shape[1]))
+        factors = mean_factors(needed, known)
         by_itself = replace(rule, parents_share=1.0).alone_weights(model.weights)
         deeper = deeper_weights(model.weights)
         for feature in range(n_features):
