@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from bayleaf.classifiers import CLASSIFIERS
 from contract.test_group_cells import HIERARCHIES, STATES, random_table, without_groups
@@ -65,11 +66,10 @@ def in_pieces(name: str, X: pa.Table, y: list[str], weights: Any, cuts: Any) -> 
     """A model that has learned the rows piece by piece."""
     model = fresh(name)
     for start, stop in itertools.pairwise([0, *cuts, len(y)]):
-        # Rows of no weight are absent, and a batch of no rows is refused.
-        if not weights[start:stop].any():
-            continue
         piece = X.slice(start, stop - start)
-        model.partial_fit(piece, y[start:stop], CLASSES, weights[start:stop])
+        # The first call names the classes, whether or not a row has weight.
+        classes = None if start else CLASSES
+        model.partial_fit(piece, y[start:stop], classes, weights[start:stop])
     return model
 
 
@@ -93,15 +93,51 @@ def test_any_cut_gives_the_model_of_one_pass(name: str, seed: int) -> None:
     weights[:15] = 1.0
     first = int(rng.integers(40, 60))
     n_cuts = int(rng.integers(1, 20))
-    later = np.sort(rng.choice(np.arange(first + 1, len(y)), n_cuts, replace=False))
+    later = np.sort(rng.choice(np.arange(first + 4, len(y)), n_cuts, replace=False))
+    absent = int(rng.integers(n_cuts))
+    weights[first : first + 3] = 0.0
+    weights[later[absent] : [*later, len(y)][absent + 1]] = 0.0
     whole = in_pieces(name, X, y, weights, [first])
-    pieces = in_pieces(name, X, y, weights, [first, *later.tolist()])
+    pieces = in_pieces(name, X, y, weights, [first, first + 3, *later.tolist()])
     assert pieces.encoder_.domain == whole.encoder_.domain
     np.testing.assert_array_equal(
         pieces.predict_joint_log_proba(X), whole.predict_joint_log_proba(X)
     )
     if hasattr(whole, "counts_"):
         assert pieces.counts_ == whole.counts_
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_batches_of_no_weight_change_nothing(name: str) -> None:
+    X, y = table_for(MODELS[name], 1)
+    first, second = (X.slice(0, 50), y[:50]), (X.slice(50, 40), y[50:90])
+    rows, labels = X.slice(90), y[90:]
+    expected = fresh(name).partial_fit(*first, CLASSES).partial_fit(*second)
+    model = fresh(name).partial_fit(rows, labels, CLASSES, [0.0] * len(labels))
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    with pytest.raises(ValueError, match="differs from the classes of the first call"):
+        model.partial_fit(*first, ["no", "other"])
+    for batch in (first, second):
+        model.partial_fit(*batch).partial_fit(rows, labels, sample_weight=0.0)
+    for weights in (0.0, [0.0] * len(labels)):
+        with pytest.raises(ValueError, match="differs from the classes"):
+            model.partial_fit(rows, labels, ["no"], weights)
+        with pytest.raises(ValueError, match="feature names"):
+            model.partial_fit(rows.rename_columns([*"abz"]), labels, None, weights)
+        with pytest.raises(ValueError, match="one label a row"):
+            model.partial_fit(rows, labels[1:], None, weights)
+    np.testing.assert_array_equal(
+        model.predict_joint_log_proba(X), expected.predict_joint_log_proba(X)
+    )
+    assert model.encoder_.domain == expected.encoder_.domain
+    curves = [getattr(one, "learning_curves_", None) for one in (model, expected)]
+    assert curves[0] == curves[1]
+    fitted = fresh(name).fit(*first).partial_fit(rows, labels, None, 0.0)
+    np.testing.assert_array_equal(
+        fitted.predict_joint_log_proba(X),
+        fresh(name).fit(*first).predict_joint_log_proba(X),
+    )
 
 
 @pytest.mark.parametrize("seed", SEEDS)

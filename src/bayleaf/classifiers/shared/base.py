@@ -348,7 +348,7 @@ class BayesianClassifier(
         classes : array-like of shape (n_classes,), optional
             All labels that will ever occur; needed in the first call only.
         sample_weight : array-like of shape (n_rows,), optional
-            Weights >= 0.
+            Weights >= 0. A batch in which all are 0 changes nothing.
 
         Returns
         -------
@@ -456,10 +456,11 @@ class BayesianClassifier(
         known_classes: NDArray[Any] | None = None,
         *,
         reset: bool = True,
+        allow_empty: bool = False,
     ) -> TrainingTable:
         """Check parameters and take the table apart; see `TrainingTable.from_arrays`.
 
-        `reset` tells whether the table sets the names and number of features or must
+        With `reset` the table sets the names and number of features, otherwise it must
         match them.
         """
         self._check_parameters()
@@ -475,6 +476,7 @@ class BayesianClassifier(
             known_classes,
             self.weight_scale,
             self.class_weight,
+            allow_empty=allow_empty,
         )
         checked_loss(self.loss, table.classes)
         if directions_of(self):

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.parameters import encoder_rules
-from bayleaf.classifiers.shared.training import class_variable
+from bayleaf.classifiers.shared.training import TrainingTable, class_variable
 from bayleaf.counts.count_tables import IncrementalCounts
 from bayleaf.counts.source import CountSource, Family
 from bayleaf.counts.table_counts import rows_by_state
-from bayleaf.data.domain import Domain
+from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder_learning import Target, learn_rows
 from bayleaf.data.partial_values import available_codes
 from bayleaf.data.random_state import random_generator
@@ -28,11 +29,24 @@ def learn_batch(
         raise ValueError(
             "a model read from a file holds no counts to add to; fit it again"
         )
-    announced = _announced(classifier, classes, first_call)
+    # Batches whose rows all have weight 0 may come before the first with a row.
+    before = getattr(classifier, "_announced_classes", None)
+    known = before if first_call else classifier.classes_
+    classifier._announced_classes = _announced(classes, known)
+    batch = classifier._training_table(
+        X,
+        y,
+        sample_weight,
+        classifier._announced_classes,
+        reset=known is None,
+        allow_empty=True,
+    )
+    if not batch.weights.size:
+        return
     if first_call:
-        _learn_first(classifier, X, y, sample_weight, announced)
+        _learn_first(classifier, batch, class_variable(X, y, batch.classes))
     else:
-        _learn_next(classifier, X, y, sample_weight)
+        _learn_next(classifier, batch)
 
 
 def remembered_counts(classifier: Any, counts: CountSource) -> CountSource:
@@ -91,31 +105,28 @@ def families_of(model: Any) -> list[Family]:
     return list(found)
 
 
-def _announced(classifier: Any, classes: Any, first_call: bool) -> Any:
-    """The classes of the first call; ValueError if a later call changes them."""
-    if classes is None:
-        if first_call:
-            raise ValueError(
-                "classes must be passed on the first call to partial_fit: "
-                "all labels that will ever occur"
-            )
-        return None
-    given = np.unique(np.asarray(classes))
-    if not first_call and not np.array_equal(given, classifier.classes_):
+def _announced(classes: Any, known: NDArray[Any] | None) -> NDArray[Any]:
+    """The classes of all batches; ValueError if a later call changes those known."""
+    if classes is None and known is None:
+        raise ValueError(
+            "classes must be passed on the first call to partial_fit: "
+            "all labels that will ever occur"
+        )
+    given = known if classes is None else np.unique(np.asarray(classes))
+    if known is not None and not np.array_equal(given, known):
         raise ValueError(
             f"classes={given.tolist()} differs from the classes of the first call "
-            f"to partial_fit, {classifier.classes_.tolist()}; pass the same or none"
+            f"to partial_fit, {known.tolist()}; pass the same or none"
         )
     return given
 
 
 def _learn_first(
-    classifier: Any, X: Any, y: Any, sample_weight: Any, announced: Any
+    classifier: Any, batch: TrainingTable, class_variable: Variable
 ) -> None:
     """Learn domain and counts from the first rows."""
-    batch = classifier._training_table(X, y, sample_weight, announced)
     classifier.classes_ = batch.classes
-    target = Target(class_variable(X, y, classifier.classes_), batch.class_codes)
+    target = Target(class_variable, batch.class_codes)
     rng = random_generator(classifier.random_state)
     classifier.encoder_, codes, classifier._sets = learn_rows(
         batch.parts,
@@ -128,17 +139,14 @@ def _learn_first(
     )
     classifier._learn_from(
         _stored(classifier, classifier._count(codes)),
-        target.variable,
+        class_variable,
         rng,
         classifier._learn_batch,
     )
 
 
-def _learn_next(classifier: Any, X: Any, y: Any, sample_weight: Any) -> None:
+def _learn_next(classifier: Any, batch: TrainingTable) -> None:
     """Add the counts of further rows, over a domain that may grow."""
-    batch = classifier._training_table(
-        X, y, sample_weight, classifier.classes_, reset=False
-    )
     class_variable = classifier.model_.domain[-1]
     encoder = classifier.encoder_
     if not classifier._keeps_states:

@@ -33,17 +33,23 @@ class WeightedRows(NamedTuple):
 
     @classmethod
     def of_table(
-        cls, parts: Matrix | list[Column], sample_weight: Any, scale: str = COUNTS
+        cls,
+        parts: Matrix | list[Column],
+        sample_weight: Any,
+        scale: str = COUNTS,
+        *,
+        allow_empty: bool = False,
     ) -> WeightedRows:
         """Check weights, which may be None, and drop the rows of weight zero.
 
         With the scale "mean_one" those that are left have a mean of one. ValueError if
-        the weights do not fit the table or cannot be used.
+        the weights do not fit the table or cannot be used; unless `allow_empty`, if all
+        are zero.
         """
-        weights = row_weights(sample_weight, n_rows(parts))
-        factor = weight_factor(weights.sum(), int(np.count_nonzero(weights)), scale)
-        if factor != 1.0:
-            weights = weights * factor
+        weights = row_weights(sample_weight, n_rows(parts), allow_zero=allow_empty)
+        if n_positive := int(np.count_nonzero(weights)):
+            factor = weight_factor(weights.sum(), n_positive, scale)
+            weights = weights if factor == 1.0 else weights * factor
         if weights.all():
             return cls(parts, weights, slice(None))
         kept = weights > 0
@@ -67,13 +73,16 @@ class TrainingTable(NamedTuple):
         known_classes: NDArray[Any] | None = None,
         scale: str = COUNTS,
         class_weight: Any = None,
+        *,
+        allow_empty: bool = False,
     ) -> TrainingTable:
         """Check target and weights, both (n_rows,), and drop the rows of weight zero.
 
         Rows are numbered by the `known_classes`, by default the labels that occur. The
         scale "counts" keeps weights as they are, "mean_one" gives them a mean of one,
         both after each row was multiplied by the weight of its class. ValueError if
-        target or weights do not fit the table or cannot be used.
+        target or weights do not fit the table or cannot be used; see `WeightedRows` for
+        `allow_empty`.
         """
         labels = one_dimensional(y)
         length = n_rows(parts)
@@ -83,10 +92,12 @@ class TrainingTable(NamedTuple):
                 f"has {length} rows, the target {len(labels)}; give one label a row"
             )
         if class_weight is not None:
-            weights = row_weights(sample_weight, length)
+            weights = row_weights(sample_weight, length, allow_zero=allow_empty)
             factors = class_factors(class_weight, labels, weights, known_classes)
             sample_weight = weights * factors
-        rows = WeightedRows.of_table(parts, sample_weight, scale)
+        rows = WeightedRows.of_table(
+            parts, sample_weight, scale, allow_empty=allow_empty
+        )
         if not isinstance(rows.places, slice):
             labels = _select(labels, rows.places)
         if known_classes is None:
@@ -219,10 +230,13 @@ def _select(labels: Any, keep: NDArray[np.bool_]) -> Any:
     return [label for label, kept in zip(labels, keep, strict=True) if kept]
 
 
-def row_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+def row_weights(
+    sample_weight: Any, n_rows: int, *, allow_zero: bool = False
+) -> NDArray[np.float64]:
     """Row weights as float64; ones that take no memory where none are given.
 
-    ValueError if they do not fit the rows, cannot be used, or are all zero.
+    ValueError if they do not fit the rows or cannot be used; unless `allow_zero`, if
+    all are zero.
     """
     if sample_weight is None:
         return np.broadcast_to(np.float64(1.0), (n_rows,))
@@ -245,7 +259,7 @@ def row_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
             f"sample_weight sums to {total:.3g}, too much to count with; divide all "
             "weights by one number"
         )
-    if not weights.any():
+    if not allow_zero and not weights.any():
         raise ValueError(
             "sample_weight is zero for every row; give at least one row a weight > 0"
         )
