@@ -251,6 +251,30 @@ def test_map_answer_and_why_follow_an_edit(open_page: Any, tmp_path: Path) -> No
     assert before != verdict
 
 
+@pytest.mark.slow
+def test_edits_are_made_and_undone_by_keyboard(open_page: Any) -> None:
+    X, y = heart()
+    model = bayleaf.NaiveBayesClassifier().fit(X, y)
+    page = open_page(explorer_html(model, edit=frame_of(X, y)))
+    page.locator("#variable-0 .name").click()
+    page.locator("#chosen .state").first.click()
+    verdict, known = page.inner_text("#verdict"), page.inner_text("#known")
+    page.locator("#edit summary").press("Enter")
+    learned = page.inner_text("#edit-line")
+    page.get_by_role("button", name="Remove cut point 1 of age").press("Enter")
+    assert "No longer set, because the states changed: age." in page.inner_text(
+        "#edit-line"
+    )
+    assert page.locator("#edit-list :focus").count() == 1
+    page.keyboard.press("Control+z")
+    assert page.inner_text("#edit-line") == learned
+    assert [page.inner_text("#verdict"), page.inner_text("#known")] == [verdict, known]
+    page.get_by_role("button", name="Remove cut point 1 of age").press("Enter")
+    page.locator("#undo").press("Enter")
+    assert page.inner_text("#edit-line") == learned
+    assert page.locator("#edit-undo").is_disabled()
+
+
 def test_what_cannot_be_edited_is_refused() -> None:
     X, y = heart()
     frame = frame_of(X, y)
@@ -259,6 +283,9 @@ def test_what_cannot_be_edited_is_refused() -> None:
         explorer_html(fitted, edit=X)
     with pytest.raises(ValueError, match="naive Bayes, TAN and KDB models"):
         explorer_html(bayleaf.AODEClassifier().fit(X, y), edit=frame)
+    averaged = bayleaf.AveragedKDBClassifier(random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="this is a AveragedKDBClassifier; fit one of"):
+        explorer_html(averaged, edit=frame)
     numbers = bayleaf.NaiveBayesClassifier(numeric="gaussian").fit(X, y)
     with pytest.raises(ValueError, match="naive Bayes, TAN and KDB models"):
         explorer_html(numbers, edit=frame)

@@ -12,6 +12,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.smoothing import Dirichlet, Lidstone, Smoothing, resolve_smoothing
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.partial_values import single_states
@@ -19,6 +20,8 @@ from bayleaf.data.tables.frames import to_columns
 from bayleaf.inference.encoded_rows import read_rows
 from bayleaf.io.exports.packing import packed, packed_codes
 from bayleaf.io.native.model_file import SavedModel, write_model
+from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
+from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.page_model import PageModel
 from bayleaf.wording import quoted
 
@@ -44,6 +47,7 @@ def editing_content(saved: SavedModel, table: Any, smoothing: Smoothing) -> Cont
     the intervals between them, or states, per variable, ``weights`` the numbers of
     equal rows. ValueError if the model cannot be edited, or is not of this table.
     """
+    _check_kind(saved)
     document = _document(saved)
     _check_editable(document, smoothing)
     domain = saved.predictor.model.domain
@@ -115,17 +119,22 @@ def _document(saved: SavedModel) -> Content:
     return found
 
 
-def _check_editable(document: Content, smoothing: Smoothing) -> None:
-    """Refuse models whose tables are not plain counts."""
-    model, parameters = document["model"], document["parameters"]
-    is_network = model["type"] == "network" and all(
-        cpd["type"] == "table" for cpd in model["network"]["cpds"]
+def _check_kind(saved: SavedModel) -> None:
+    """Refuse models that are neither one network of tables nor HNB."""
+    model = saved.model
+    is_network = isinstance(model, NetworkModel) and all(
+        isinstance(cpd, TableCPD) for cpd in model.network.cpds
     )
-    if not is_network and model["type"] != "hierarchical_naive_bayes":
+    if not is_network and not isinstance(model, HierarchicalNaiveBayesModel):
         raise ValueError(
             "a page can edit naive Bayes, TAN and KDB models over tables, and HNB, but "
-            f"this is a {document['estimator']}"
+            f"this is a {saved.estimator}; fit one of these (--model tan) to edit it"
         )
+
+
+def _check_editable(document: Content, smoothing: Smoothing) -> None:
+    """Refuse models whose tables are not plain counts."""
+    parameters = document["parameters"]
     if parameters.get("objective", "generative") != "generative":
         raise ValueError(
             "the tables of this model were learned for the classes, not counted; train "

@@ -23,6 +23,8 @@ class Session {
     this.kept = new Set([...model.variables.keys()].filter((variable) =>
       model.variables[variable].change === "immutable"));
     this.pinned = null;
+    // What an edit took away with the states, until the case changes.
+    this.takenBack = new Map();
     this.listeners = [];
   }
 
@@ -114,6 +116,7 @@ class Session {
     if (isStep) this.history.push(this.evidence);
     if (this.history.length > MOST_STEPS) this.history.shift();
     this.future = [];
+    this.takenBack.clear();
     this.evidence = evidence;
     this.tell();
   }
@@ -153,17 +156,22 @@ class Session {
 
   /**
    * Go on with other variables and distributions. What is set on a variable of other
-   * states is read again if it was entered as a number, and else taken back. What shows
-   * the model is called before what shows its answers.
+   * states is read again if it was entered as a number, and else taken back until the
+   * states return. What shows the model is called before what shows its answers.
    */
   adopt(changes, redraw) {
     const { variables } = this.model;
     Object.assign(this.model, changes);
     this.engine = engineOf(this.model);
-    this.evidence = this.evidence.map((mask, v) => {
-      const now = this.model.variables[v];
-      if (!mask || now === variables[v] || String(now.states) === String(variables[v].states)) return mask;
-      return mask.entered === undefined ? null : readEntered(this, v, mask.entered);
+    const { takenBack } = this;
+    this.takenBack = new Map();
+    this.evidence = this.evidence.map((own, v) => {
+      const { mask, states } = own ? { mask: own, states: variables[v].states } : takenBack.get(v) ?? {};
+      if (!mask) return null;
+      if (String(states) === String(this.model.variables[v].states)) return mask;
+      if (mask.entered !== undefined) return readEntered(this, v, mask.entered);
+      this.takenBack.set(v, { mask, states });
+      return null;
     });
     this.history = [];
     this.future = [];

@@ -12,7 +12,7 @@ class EditPanel {
     this.line = byId("edit-line");
     this.place = byId("edit-list");
     if (this.details.hidden) return;
-    byId("edit-undo").addEventListener("click", () => this.#after(() => this.editing.undo()));
+    byId("edit-undo").addEventListener("click", () => this.undo());
     byId("edit-reset").addEventListener("click", () => this.#after(() => this.editing.reset()));
     byId("edit-download").addEventListener("click", () => this.#download());
     this.details.addEventListener("toggle", () => { if (this.details.open) this.show(); });
@@ -27,7 +27,7 @@ class EditPanel {
   show() {
     this.editing ??= editingOf(this.session.model);
     const { editing, variable } = this;
-    this.line.textContent = this.#gain();
+    this.line.textContent = this.#gain() + this.#takenBack();
     byId("edit-undo").disabled = !editing.isEdited;
     byId("edit-reset").disabled = !editing.isEdited;
     const about = this.session.model.variables[variable];
@@ -63,6 +63,13 @@ class EditPanel {
     return `${learned}, ${edited}: a gain of ${inBits(gain)}, standard error ${(error / LN2).toFixed(3)}; ${verdict}.`;
   }
 
+  /** The findings that an edit took away with their states. */
+  #takenBack() {
+    const { model, takenBack } = this.session;
+    const names = [...takenBack.keys()].map((v) => short(model.variables[v].name, 40));
+    return names.length ? ` No longer set, because the states changed: ${names.join(", ")}.` : "";
+  }
+
   /** Let the page go on with the edited model. */
   #follow() {
     const { editing } = this;
@@ -76,15 +83,24 @@ class EditPanel {
     } : this.learned);
   }
 
-  /** Do an edit and show what it leads to; what was pressed keeps the focus. */
+  /** Take the last edit back. */
+  undo() {
+    this.#after(() => this.editing.undo());
+  }
+
+  /** Do an edit and show what it leads to; what was pressed, or is in its place, has the focus. */
   #after(edit) {
-    const label = document.activeElement?.getAttribute("aria-label");
+    const controls = () => [...this.place.querySelectorAll("button, select")];
+    const name = (control) => control.getAttribute("aria-label") ?? control.textContent;
+    const active = document.activeElement;
+    const place = controls().indexOf(active);
     edit();
     this.#follow();
     this.show();
-    const again = [...this.place.querySelectorAll("button")]
-      .find((button) => button.getAttribute("aria-label") === label);
-    again?.focus();
+    if (place < 0 && !active.disabled) return;
+    const now = controls();
+    const again = now.find((control) => name(control) === name(active)) ?? now[place];
+    (again ?? this.details.querySelector("summary")).focus();
   }
 
   #cuts(variable) {

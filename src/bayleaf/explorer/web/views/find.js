@@ -71,7 +71,7 @@ class Find {
       if (v === session.engine.question || isConstant(about) || !["variable", "feature"].includes(role)) return;
       const [low, high] = [cuts?.[0], cuts?.at(-1)].map((cut) => Number(cut?.toPrecision(3)));
       // A range of all states would set nothing.
-      const isRange = cuts && statesWithin(about, { low, high, open: false }).length < states.length;
+      const isRange = low < high && statesWithin(about, { low, high, open: false }).length < states.length;
       texts[Number(Boolean(cuts))].push(`${name}=${cuts ? `${isRange ? `${low}..` : ""}${high}` : states[0]}`);
     });
     const shown = texts.flatMap((all) => all.sort((a, b) => a.length - b.length)

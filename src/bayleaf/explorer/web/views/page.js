@@ -169,8 +169,14 @@ class Page {
     }
   }
 
+  /** Take back the last step of the case or, where an edit came after it, that edit. */
+  #undo() {
+    if (this.session.history.length) this.session.undo();
+    else if (this.edit?.editing?.isEdited) this.edit.undo();
+  }
+
   #steps() {
-    byId("undo").disabled = !this.session.history.length;
+    byId("undo").disabled = !this.session.history.length && !this.edit?.editing?.isEdited;
     byId("redo").disabled = !this.session.future.length;
   }
 
@@ -196,7 +202,7 @@ class Page {
   }
 
   #buttons() {
-    byId("undo").addEventListener("click", () => this.session.undo());
+    byId("undo").addEventListener("click", () => this.#undo());
     byId("redo").addEventListener("click", () => this.session.redo());
     byId("reset").addEventListener("click", () => this.session.reset());
     byId("print").addEventListener("click", () => window.print());
@@ -225,10 +231,10 @@ class Page {
     document.addEventListener("keydown", (event) => {
       const isUndo = event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey);
       // In a text field the browser has an undo of its own.
-      if (!isUndo || event.target.matches("input:not([type=radio], [type=range], [type=checkbox]), select, textarea")) return;
+      if (!isUndo || event.target.matches("input:not([type=radio], [type=range], [type=checkbox]), textarea")) return;
       event.preventDefault();
       if (event.shiftKey) this.session.redo();
-      else this.session.undo();
+      else this.#undo();
     });
     this.#theme(byId("theme"));
     // What sticks below the answer, or is scrolled to, must not lie under it.
