@@ -16,6 +16,7 @@ from bayleaf.explain import (
     contexts,
     counterfactuals,
     credible_intervals,
+    decision_changes,
     drift,
     feature_effects,
     importance,
@@ -34,6 +35,7 @@ from contract.test_group_cells import (
     random_table,
     without_groups,
 )
+from offenders import check_each
 
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 20))]
 
@@ -224,21 +226,36 @@ def test_counterfactual_costs_count_steps_from_the_nearest_state_of_a_group() ->
     assert not counterfactuals(model, {"hours": "few"}, direction={"hours": "down"})
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        lambda model, row: value_of_information(model, row),
-        lambda model, row: feature_effects(model, row, "c"),
-        lambda model, row: matching_rows(model, row, pd.DataFrame(row, [0])),
-        lambda model, row: credible_intervals(model, pd.DataFrame(row, [0])),
-        lambda model, row: explorer_html(model, rows=pd.DataFrame(row, [0])),
-    ],
-)
-def test_questions_on_single_states_name_the_cell_of_a_group(asked: Any) -> None:
-    model, *_ = fitted("nb", 3)
-    row = {"a": "left", "b": "u", "c": "x"}
-    with pytest.raises(ValueError, match=r"cell that names 'left', .*; name one of"):
-        asked(model, row)
+def refusals(kind: str) -> dict[str, Any]:
+    """What needs single states, each with a group in the place of one."""
+    model, table, labels = fitted(kind, 3)
+    network, row = model.network_, {"a": "left", "b": "u", "c": "x"}
+    frame = pd.DataFrame(row, [0])
+    whole = pd.DataFrame({**table, "class": labels}, dtype=object)
+    return {
+        "value of information": lambda: value_of_information(model, row),
+        "decision changes": lambda: decision_changes(model, row),
+        "effects": lambda: feature_effects(model, row, "c"),
+        "its own effects": lambda: feature_effects(model, row, "a"),
+        "matching rows": lambda: matching_rows(model, row, frame),
+        "intervals": lambda: credible_intervals(model, frame),
+        "page": lambda: explorer_html(model, rows=frame),
+        "page of a network": lambda: explorer_html(network, rows=whole),
+        "interventions": lambda: network.do({"a": "left"}),
+        "probabilities": lambda: network.do({"a": {"left": 1.0}}),
+        "treatments": lambda: network.causal_effect("a", "class", values=["left", "r"]),
+        "outcomes": lambda: network.causal_effect("b", "a", outcome_state="left"),
+        "sensitivities": lambda: network.sensitivity({"a": "left"}, "b", "u"),
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_needs_single_states_names_column_group_and_remedy(kind: str) -> None:
+    def check(case: tuple[str, Any]) -> None:
+        with pytest.raises(ValueError, match=r"'a' .*'left'.*; name one of its st"):
+            case[1]()
+
+    check_each(list(refusals(kind).items()), check)
 
 
 def test_unknown_groups_of_a_mapping_are_refused() -> None:

@@ -34,6 +34,7 @@ _CUTS = 40
 _MISSING = 0xFFFF
 # Rows that a page can hold and score at once.
 _MAX_EDITED = 100_000
+_SINGLE = "rows that a page shows need single states"
 # Rows beyond these are left out.
 MOST_ROWS = 1000
 
@@ -261,10 +262,7 @@ def rows_content(table: Any, explored: PageModel) -> dict[str, Any]:
             "was trained on; add it"
         )
     features = frame.select([named[name] for name in wanted]).to_native()
-    codes = single_states(
-        encoder.transform(to_columns(features)).rows,
-        "rows that a page shows need single states",
-    )
+    codes = single_states(encoder.transform(to_columns(features)).rows, _SINGLE)
     columns = [codes.column(feature) for feature in range(codes.n_variables)]
     places = list(range(codes.n_variables))
     target = domain[-1]
@@ -315,9 +313,8 @@ def _suggested(columns: Sequence[Any], explored: PageModel) -> list[dict[str, An
 def _state_codes(frame: Any, named: dict[str, Any], variable: Variable) -> Any:
     """Codes of a column's values, -1 for what is missing or no state."""
     column = {variable.name: frame[named[str(variable.name)]].to_list()}
-    codes = single_states(
-        read_rows(Domain((variable,)), column, unknown="missing")
-    ).column(0)
+    rows = read_rows(Domain((variable,)), column, unknown="missing")
+    codes = single_states(rows, _SINGLE).column(0)
     return np.where(codes >= variable.n_states, -1, codes.astype(np.int64))
 
 

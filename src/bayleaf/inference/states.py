@@ -131,6 +131,12 @@ class StateReader:
     def unknown(self, value: Any) -> ValueError:
         """The error for a value that is no state, with what there is instead."""
         name, labels = self.variable.name, self.labels()
+        if group := self.codes(value):
+            return ValueError(
+                f"variable {quoted(name)} needs a single state, but {quoted(value)} is "
+                f"a group of its hierarchy; name one of its states "
+                f"{name_list([labels[code] for code in group])}"
+            )
         if self.variable.categories is not None:
             known = f"its categories are {name_list(self.variable.categories)}"
         elif self.variable.kind == "numeric":
