@@ -121,6 +121,12 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(
     assert "Traceback" not in done.stderr.decode()
 
 
+def test_notes_may_not_replace_a_column(heart: tuple[Path, Any, pa.Table]) -> None:
+    done = run(heart[0], "notes\n1\n", "--notes")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"standard input already has a column 'notes'" in done.stderr
+
+
 def test_a_text_where_a_number_was_names_row_and_column(
     heart: tuple[Path, Any, pa.Table],
 ) -> None:
@@ -132,10 +138,11 @@ def test_a_text_where_a_number_was_names_row_and_column(
     assert len(done.stdout.decode().splitlines()) == 2
 
 
+@pytest.mark.parametrize("words", [["--loud"], ["--explain", "--notes"]])
 def test_an_option_that_is_none_shows_the_usage(
-    heart: tuple[Path, Any, pa.Table],
+    words: list[str], heart: tuple[Path, Any, pa.Table]
 ) -> None:
-    done = run(heart[0], "", "--loud")
+    done = run(heart[0], "", *words)
     assert done.returncode == 2
     assert b"--explain < rows.csv" in done.stderr
     assert run(heart[0], "", "--help").returncode == 0
@@ -159,7 +166,7 @@ def test_labels_that_are_one_in_csv_are_refused(tmp_path: Path) -> None:
     assert b"as CSV several classes are '1'" in done.stderr
 
 
-@pytest.mark.parametrize("words", [[], ["--explain"]])
+@pytest.mark.parametrize("words", [[], ["--explain"], ["--notes"]])
 def test_a_reader_that_leaves_ends_the_command_quietly(
     words: list[str], heart: tuple[Path, Any, pa.Table], tmp_path: Path
 ) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import datetime
+import io
 import json
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -52,6 +55,8 @@ SETTINGS: dict[str, Row] = {
     "plan": {"plan": ReadingPlan(missing=("-", "9"))},
     "declared": {"categorical_features": ["rooms", "city"]},
 }
+# Cells as they may stand in a file, where text need not be plain.
+CSV_CELLS = [*filter(str, TEXTS), 'a "b"\\c', "Bod\u00f8\n\t\u2028\x7f", "true", "=1+1"]
 _ASKING = """\
 import { readFileSync } from "node:fs";
 import { notes } from "./scorer.mjs";
@@ -96,8 +101,8 @@ def python_notes(name: str, row: Row) -> Any:
         return None
 
 
-def node_notes(name: str, rows: list[Row], folder: Path) -> Any:
-    """Those of the ES module."""
+def node_output(name: str, rows: list[Row], folder: Path) -> str:
+    """Those of the ES module, as JSON of JavaScript."""
     write_scorer(fitted(name), folder / "scorer.mjs")
     (folder / "asking.mjs").write_text(_ASKING, encoding="utf-8")
     done = subprocess.run(
@@ -109,7 +114,12 @@ def node_notes(name: str, rows: list[Row], folder: Path) -> Any:
         timeout=60,
         check=True,
     )
-    return json.loads(done.stdout)
+    return done.stdout
+
+
+def node_notes(name: str, rows: list[Row], folder: Path) -> Any:
+    """The same as values."""
+    return json.loads(node_output(name, rows, folder))
 
 
 def test_a_note_says_why_a_cell_is_not_taken_as_it_is(tmp_path: Path) -> None:
@@ -124,6 +134,49 @@ def test_a_note_says_why_a_cell_is_not_taken_as_it_is(tmp_path: Path) -> None:
     assert python_notes("default", row) == notes
     assert node_notes("default", [row], tmp_path) == [notes]
     assert python_notes("default", ROW) == []
+
+
+def command_output(text: str, path: Path, *words: str) -> list[list[str]]:
+    """The lines of CSV that the Python file writes as a command."""
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", path, *words],
+        input=text.encode(),
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    return list(csv.reader(io.StringIO(done.stdout.decode(), newline="")))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(SETTINGS))
+def test_the_command_adds_notes_as_javascript_writes_them(
+    name: str, tmp_path: Path
+) -> None:
+    plain = {column: str(cell or "") for column, cell in ROW.items()}
+    rows = [plain, *({**plain, column: c} for column in plain for c in CSV_CELLS)]
+    rows = [row for row in rows if python_notes(name, row) is not None]
+    program, file = scorer(name), tmp_path / "scorer.py"
+    write_scorer(fitted(name), file)
+    given = io.StringIO()
+    writer = csv.DictWriter(given, list(plain))
+    writer.writeheader()
+    writer.writerows(rows)
+    heads, *scored = command_output(given.getvalue(), file, "--notes")
+    assert heads[-1] == "notes"
+    without = command_output(given.getvalue(), file)
+    assert [line[:-1] for line in (heads, *scored)] == without
+    # The command takes the words of files for missing cells.
+    missing = {*(program["_SCORER"].empty or program["_MISSING"])}
+    read = [
+        {column: None if cell in missing else cell for column, cell in row.items()}
+        for row in rows
+    ]
+    assert [json.loads(line[-1]) for line in scored] == [
+        python_notes(name, row) for row in read
+    ]
+    texts = ",".join(line[-1] for line in scored)
+    assert f"[{texts}]" == node_output(name, read, tmp_path)
 
 
 changes = st.dictionaries(

@@ -41,6 +41,7 @@ Written by bayleaf. In another program:
 On the command line, for CSV with column names in its first line:
 
     python {file} < rows.csv > scored.csv
+    python {file} --notes < rows.csv > scored.csv   # notes on the cells, too
     python {file} --explain < rows.csv      # a text for each row
 """
 '''

@@ -9,12 +9,13 @@ import csv
 import datetime
 import errno
 import io
+import json
 import math
 import os
 import re
 import sys
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bayleaf.io.exports.scorers.program.engine import (
@@ -325,7 +326,7 @@ _READER_LEFT = 141
 def main(scorer: Scorer, arguments: list[str], usage: Any = None) -> int:
     """Score standard input; 2 if it cannot be read, with a sentence saying why."""
     options = set(arguments[1:])
-    if options - {"--explain"}:
+    if options not in (set(), {"--explain"}, {"--notes"}):
         asked = bool(options & {"-h", "--help"})
         print(usage, file=sys.stdout if asked else sys.stderr)
         return 0 if asked else 2
@@ -335,7 +336,7 @@ def main(scorer: Scorer, arguments: list[str], usage: Any = None) -> int:
     )
     try:
         try:
-            _score(scorer, source, target, "--explain" in options)
+            _score(scorer, source, target, options)
         finally:
             target.flush()
     except (ValueError, csv.Error, OSError) as error:
@@ -349,27 +350,35 @@ def main(scorer: Scorer, arguments: list[str], usage: Any = None) -> int:
     return 0
 
 
-def _score(scorer: Scorer, source: Any, target: Any, explains: bool) -> None:
+def _score(scorer: Scorer, source: Any, target: Any, options: Container[str]) -> None:
     """Score all rows of a file."""
+    explains, has_notes = "--explain" in options, "--notes" in options
     rows = csv.reader(source)
     header = next(rows, None)
     if not header:
         raise ValueError("standard input has no column names; give CSV with a header")
     added = ["prediction", *(f"probability_{label}" for label in scorer.classes)]
+    added += ["notes"] * has_notes
     _check_distinct(header, "standard input has several columns called")
     _check_distinct(map(_without_formula, scorer.classes), "as CSV several classes are")
     writer = csv.writer(target, lineterminator="\n")
     if not explains:
         _check_distinct([*header, *added], "standard input already has a column")
         writer.writerow([*header, *added])
-    for number, cells, codes in _coded(scorer, header, rows):
+    for number, cells, row, codes in _coded(scorer, header, rows):
         if explains:
             target.write(_explained(number, scorer.explanation(codes)))
             continue
         logs = scorer.log_proba(codes)
         proba = [repr(math.exp(own)) for own in logs]
         label = _without_formula(scorer.classes[scorer.chosen(logs)])
-        writer.writerow([*cells, label, *proba])
+        notes = [_json(scorer.notes(row))] if has_notes else []
+        writer.writerow([*cells, label, *proba, *notes])
+
+
+def _json(value: Any) -> str:
+    """A value as JSON, spelt as by JSON.stringify in JavaScript."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _check_distinct(names: Iterable[str], where: str) -> None:
@@ -383,8 +392,8 @@ def _check_distinct(names: Iterable[str], where: str) -> None:
 
 def _coded(
     scorer: Scorer, header: list[str], rows: Any
-) -> Iterator[tuple[int, list[str], list[int]]]:
-    """Number, cells and codes of each row."""
+) -> Iterator[tuple[int, list[str], dict[Any, Any], list[int]]]:
+    """Number, cells, values by column and codes of each row."""
     names = {str(cell.column): cell.column for cell in scorer.cells}
     missing = scorer.empty or _MISSING
     for number, cells in enumerate(rows):
@@ -404,7 +413,7 @@ def _coded(
             codes = scorer.codes(row)
         except ValueError as error:
             raise ValueError(f"row {number + 1}: {error}") from None
-        yield number, cells, codes
+        yield number, cells, row, codes
 
 
 def _explained(number: int, found: dict[str, Any]) -> str:
