@@ -192,6 +192,29 @@ def test_ordinary_files_need_no_sentences(
         assert (facts["kind"], facts["header_line"]) == (kind, line)
 
 
+def test_columns_without_a_value_are_called_empty(
+    run: Callable[..., Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "t.csv"
+    rows = [f"{'uv'[i % 2]},,NA,{'pq'[i % 3 == 0]}\n" for i in range(40)]
+    path.write_text("a,b,c,y\n" + "".join(rows))
+
+    for words in (
+        ("--target", "y"),
+        ("--drop", "y"),
+        ("--target", "y", "--missing", "state"),
+    ):
+        columns = json.loads(run("check", path, *words, "--json").out)["columns"]
+        kinds = [column["read_as"] for column in columns]
+        assert kinds == ["nominal", "empty", "empty"], words
+    plan, model = tmp_path / "plan.json", tmp_path / "m.json"
+    plan.write_text(run("check", path, "--target", "y", "--plan").out)
+    fit = ["fit", path, "--target", "y", "--model", "nb", "-o", model]
+    for words in ((), ("--plan", plan), ("--memory", "500MB")):
+        out = run(*fit, *words).out
+        assert [out.count(f" {kind} ") for kind in ("empty", "identifier")] == [2, 0]
+
+
 def test_rules_are_taken_from_options(run: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     frame = pd.DataFrame({"id": [f"P{i}" for i in range(50)], "y": ["a", "b"] * 25})

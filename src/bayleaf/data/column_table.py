@@ -35,7 +35,7 @@ class ColumnFacts:
     """How one column was taken.
 
     `read_as` is "numeric", "ordered", "nominal", "date", "duration", "date part",
-    "identifier" or "constant".
+    "identifier", "constant" or "empty".
     """
 
     name: Name  # of the column, or of one of its variables
@@ -182,6 +182,8 @@ def _facts(encoder: TableEncoder) -> Iterator[ColumnFacts]:
 
 def _kind(reading: ColumnReading, variable: Variable | None) -> str:
     """What a column was read as, in a word or two."""
+    if not reading.n_distinct:
+        return "empty"
     if reading.form == "left_out":
         return "identifier"
     if reading.form == "date" or variable is None:
