@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -78,6 +79,87 @@ def test_commands_read_workbooks(run: Run, tmp_path: Path) -> None:
     assert run(*fit, tmp_path / "n.json").code == 0
     again = [run("predict", m, text).out for m in (model, tmp_path / "n.json")]
     assert again[0] == again[1]
+
+
+def table_of(n_columns: int) -> list[list[Any]]:
+    """A header and 30 rows, every other column of which has texts."""
+    names = [f"{'word' if j % 2 else 'size'} {j}" for j in range(n_columns)]
+    rows = [
+        [
+            ("red", "blue", "grün")[(i + j) % 3] if j % 2 else i * 7 % 30 + 0.25 + j
+            for j in range(n_columns)
+        ]
+        for i in range(30)
+    ]
+    return [names, *rows]
+
+
+# Rows above a table, of which these texts are told.
+TITLES: dict[str, tuple[list[list[Any]], list[str]]] = {
+    "title": ([["Sales"]], ["Sales"]),
+    "titles": ([["Sales"], ["All regions, 2024"]], ["Sales", '"All regions, 2024"']),
+    "blank rows": ([[], ["Sales"], [], []], ["Sales"]),
+    "a blank row between": ([["Sales"], [], ["by region"], []], ["Sales", "by region"]),
+    "number": ([["Sales of"], [2024]], ["Sales of", "2024"]),
+    "a date": ([["Sales"], [datetime.date(2024, 5, 1)], []], ["Sales", "2024-05-01"]),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_columns", [2, 3, 8])
+def test_titles_above_a_table_are_not_its_header(
+    run: Run, tmp_path: Path, n_columns: int
+) -> None:
+    table, book = table_of(n_columns), tmp_path / "t.xlsx"
+    write_book(book, Data=table)
+    plain = columns_of(run, book)
+    assert plain.count("numeric") == (n_columns + 1) // 2
+    footer = [[], ["Source: own survey"], ["Notes:", "none"][: n_columns // 2]]
+
+    def check(name: str) -> None:
+        above, texts = TITLES[name]
+        for rows in ([*above, *table], [*above, *table, *footer[:2]]):
+            write_book(book, Data=rows, Notes=[["read", "me"], [1, 2]])
+            file = json.loads(run("check", book, "--json").out)["file"]
+            assert columns_of(run, book) == plain
+            assert file["above"] == texts
+            assert file["header_line"] == len(above) + 1
+            assert file["sheet"] == "'Data', the first of 2"
+        shifted = [[None, None, *row] if row else [] for row in [*above, *table]]
+        write_book(book, Data=shifted)
+        assert columns_of(run, book) == plain
+
+    check_each(TITLES, check)
+    write_book(book, Data=[*table, *footer])
+    assert columns_of(run, book) == plain
+
+
+def test_cells_of_a_title_may_be_merged(run: Run, tmp_path: Path) -> None:
+    table, book = table_of(2), tmp_path / "t.xlsx"
+    write_book(book, Data=table)
+    plain = columns_of(run, book)
+    sheet = openpyxl.load_workbook(book)
+    sheet.active.insert_rows(1, 2)
+    sheet.active["A1"] = "Sales"
+    sheet.active.merge_cells("A1:B2")
+    sheet.save(book)
+    assert columns_of(run, book) == plain
+
+
+def test_a_title_above_two_columns_of_a_text_file(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    rows = "".join(f"{i * 7 % 30 + 0.5},{'pq'[i % 2]}\n" for i in range(30))
+    path.write_text("size,word\n" + rows)
+    plain = columns_of(run, path)
+    path.write_text("Sales,\n,\nsize,word\n" + rows)
+    assert columns_of(run, path) == plain
+    # A column without a name has values below.
+    path.write_text("size,\n" + rows)
+    assert "size  " in columns_of(run, path)
+    path.write_text(
+        "word,\n" + "".join(f"{'pq'[i % 2]},{'uvw'[i % 3]}\n" for i in range(30))
+    )
+    assert "word  " in columns_of(run, path)
 
 
 def test_a_sheet_is_chosen_by_its_name(run: Run, tmp_path: Path) -> None:

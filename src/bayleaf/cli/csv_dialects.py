@@ -194,7 +194,7 @@ def _first_row(rows: Sequence[Row], width: int, no_header: bool) -> tuple[int, b
     def is_title(row: Row) -> bool:
         """Whether a row has few cells; spreadsheets fill it up with empty ones."""
         n_filled = max((i for i, cell in enumerate(row, 1) if cell.strip()), default=0)
-        is_short = len(row) < width or (width > 2 and not no_header)
+        is_short = len(row) < width or not no_header
         return is_short and n_filled <= max(1, width // 2)
 
     after = first + sum(1 for _ in takewhile(is_title, rows[first:]))

@@ -31,7 +31,7 @@ from bayleaf.cli.csv_rows import CsvRows
 from bayleaf.cli.file_facts import FileFacts
 from bayleaf.cli.file_kinds import WORKBOOK, other_kind
 from bayleaf.cli.options import BLANK, SEPARATORS, FileFormat
-from bayleaf.cli.workbooks import sheet_lines
+from bayleaf.cli.workbooks import sheet_text
 from bayleaf.data.text_forms import NO_SIGNS, TRUTHS, TextEvidence, file_signs
 from bayleaf.streams.csv_files import CODECS, inner_suffix
 from bayleaf.wording import cut, name_list, quoted, shown_name
@@ -235,10 +235,11 @@ def _opened(source: str, form: FileFormat, rows: CsvRows | None = None) -> _Star
     other = None if is_arff(source) else other_kind(first, inner_suffix(source))
     if other is not None and other[0] == WORKBOOK:
         content = io.BytesIO(stream.read())
-        lines = sheet_lines(content, called(source), form.sheet)
+        place, lines = sheet_text(content, called(source), form.sheet)
         text = _Chunks(line.encode() for line in lines).buffered()
         start = _Start.of_stream(text, source, replace(form, sep="comma"), rows)
-        return start._replace(facts=replace(start.facts, kind=WORKBOOK, separator=""))
+        facts = replace(start.facts, kind=WORKBOOK, separator="", sheet=place)
+        return start._replace(facts=facts)
     if other is not None:
         kind, hint = other
         raise ValueError(f"{called(source)} is {kind}, not CSV; {hint}")

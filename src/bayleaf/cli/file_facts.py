@@ -22,6 +22,7 @@ class FileFacts:
     """How a file was read; texts are empty where its kind has no such thing."""
 
     kind: str
+    sheet: str = ""  # of a workbook of several, such as "'Data', the first of 2"
     separator: str = ""  # such as "a comma"
     decimal: str = ""
     encoding: str = ""
@@ -65,6 +66,8 @@ class FileFacts:
         """
         if self.kind not in ("CSV", "Parquet"):
             yield f"{name} is read as {self.kind}"
+        if self.sheet:
+            yield f"the sheet is {self.sheet}; --sheet names another"
         if self.encoding not in ("", "UTF-8"):
             yield f"the encoding is {self.encoding}"
         if self.separator not in ("", "a comma"):

@@ -9,7 +9,7 @@ import io
 import warnings
 import zipfile
 from collections.abc import Iterator, Sequence
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from bayleaf.wording import near_names, quoted
 
@@ -17,13 +17,19 @@ from bayleaf.wording import near_names, quoted
 _BROKEN = (zipfile.BadZipFile, OSError, LookupError, AttributeError, SyntaxError)
 
 
-def sheet_lines(
-    content: IO[bytes], source: str, sheet: str | None = None
-) -> Iterator[str]:
+class SheetText(NamedTuple):
+    """A sheet of a workbook as text."""
+
+    place: str  # its name, and how many there are, in words; empty if it is alone
+    lines: Iterator[str]  # of CSV
+
+
+def sheet_text(content: IO[bytes], source: str, sheet: str | None = None) -> SheetText:
     """The rows of a sheet as lines of CSV, by default of the first that is shown.
 
-    Cells are what formulas gave when the workbook was saved; all rows have as many.
-    ValueError without openpyxl or such a sheet, or if a formula has no value.
+    Cells are what formulas gave when the workbook was saved; all rows of the table have
+    as many, and empty columns to its left are left out. ValueError without openpyxl or
+    such a sheet, or if a formula has no value.
     """
     try:
         import openpyxl
@@ -48,13 +54,33 @@ def sheet_lines(
             ]
             sheets = [_sheet(book, sheet, source) for book in books]
             rows = [_texts(row) for row in _rows(sheets, source)]
+            place = _place(books[0], sheets[0].title)
     except _BROKEN as error:
         raise ValueError(
             f"{source} is not an Excel workbook that can be read ({error}); open it "
             "in a spreadsheet program and save it again"
         ) from error
+    return SheetText(place, _lines(rows))
+
+
+def _place(book: Any, name: str) -> str:
+    """Which sheet of a workbook has a name, in words; empty if there is no other."""
+    names = [sheet.title for sheet in book.worksheets]
+    if len(names) < 2:
+        return ""
+    index = names.index(name)
+    which = "the first" if not index else f"number {index + 1}"
+    return f"{quoted(name)}, {which} of {len(names)}"
+
+
+def _lines(rows: list[list[str]]) -> Iterator[str]:
+    """Rows without empty cells at their ends as lines of CSV."""
+    firsts = (next(j for j, text in enumerate(row) if text) for row in rows if row)
+    left = min(firsts, default=0)
+    rows = [row[left:] for row in rows]
     width = max(map(len, rows), default=0)
-    last = max((i for i, row in enumerate(rows) if len(row) > 1), default=0)
+    few = max(1, width // 2)
+    last = max((i for i, row in enumerate(rows) if len(row) > few), default=0)
     # Lines of text below the table are not rows of it.
     blank = (i for i, row in enumerate(rows) if i > last and not row)
     n_padded = next(blank, len(rows))
