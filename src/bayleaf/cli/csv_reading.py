@@ -235,10 +235,10 @@ def _opened(source: str, form: FileFormat, rows: CsvRows | None = None) -> _Star
     other = None if is_arff(source) else other_kind(first, inner_suffix(source))
     if other is not None and other[0] == WORKBOOK:
         content = io.BytesIO(stream.read())
-        place, lines = sheet_text(content, called(source), form.sheet)
+        sheet, lines = sheet_text(content, called(source), form.sheet)
         text = _Chunks(line.encode() for line in lines).buffered()
         start = _Start.of_stream(text, source, replace(form, sep="comma"), rows)
-        facts = replace(start.facts, kind=WORKBOOK, separator="", sheet=place)
+        facts = replace(start.facts, kind=WORKBOOK, separator="", sheet=sheet)
         return start._replace(facts=facts)
     if other is not None:
         kind, hint = other

@@ -22,7 +22,6 @@ class FileFacts:
     """How a file was read; texts are empty where its kind has no such thing."""
 
     kind: str
-    sheet: str = ""  # of a workbook of several, such as "'Data', the first of 2"
     separator: str = ""  # such as "a comma"
     decimal: str = ""
     encoding: str = ""
@@ -32,6 +31,7 @@ class FileFacts:
     below: tuple[str, ...] = ()  # texts below the rows
     n_empty_columns: int = 0
     is_trailing: bool = False  # whether a separator ends each line
+    sheet: str = ""  # of a workbook of several, such as "'Data', the first of 2"
 
     @classmethod
     def of_schema(cls, schema: Any) -> FileFacts:

@@ -20,7 +20,7 @@ _BROKEN = (zipfile.BadZipFile, OSError, LookupError, AttributeError, SyntaxError
 class SheetText(NamedTuple):
     """A sheet of a workbook as text."""
 
-    place: str  # its name, and how many there are, in words; empty if it is alone
+    title: str  # its name, and how many there are, in words; empty if it is alone
     lines: Iterator[str]  # of CSV
 
 
@@ -54,17 +54,17 @@ def sheet_text(content: IO[bytes], source: str, sheet: str | None = None) -> She
             ]
             sheets = [_sheet(book, sheet, source) for book in books]
             rows = [_texts(row) for row in _rows(sheets, source)]
-            place = _place(books[0], sheets[0].title)
+            title = _title(books[0], sheets[0].title)
     except _BROKEN as error:
         raise ValueError(
             f"{source} is not an Excel workbook that can be read ({error}); open it "
             "in a spreadsheet program and save it again"
         ) from error
-    return SheetText(place, _lines(rows))
+    return SheetText(title, _lines(rows))
 
 
-def _place(book: Any, name: str) -> str:
-    """Which sheet of a workbook has a name, in words; empty if there is no other."""
+def _title(book: Any, name: str) -> str:
+    """Which sheet of a workbook has a name, in words; empty if it is alone."""
     names = [sheet.title for sheet in book.worksheets]
     if len(names) < 2:
         return ""
