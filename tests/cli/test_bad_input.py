@@ -319,3 +319,11 @@ def test_hostile_names_neither_hide_nor_turn_the_sentence(
     assert len(done.err) < 500  # type: ignore[attr-defined]
     assert "\u202e" not in done.err  # type: ignore[attr-defined]
     assert "\\u202eb, \\x1b[31m" in done.err  # type: ignore[attr-defined]
+
+
+def test_a_command_without_what_it_needs_shows_its_example(run: Run) -> None:
+    example = "as in: bayleaf evaluate heart.csv --target disease"
+    check_refused(run("evaluate", "in.csv"), "evaluate needs --target, ", example)
+    check_refused(run("fit", "in.csv", "--target"), "fit needs a value for --target, ")
+    check_refused(run("report", "m.json"), "report needs DATA, as in: bayleaf report")
+    check_refused(run("evaluate", "in.csv", "--traget", "y"), "Did you mean --target")

@@ -58,6 +58,24 @@ def test_the_page_fits_its_window(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize(
+    ("width", "media"), [(1280, "screen"), (400, "screen"), (688, "print")]
+)
+def test_labels_of_pictures_have_eleven_pixels(
+    width: int, media: str, opened: Opener, summary: dict[str, Any], of_a_number: str
+) -> None:
+    for html in (report_html(summary), of_a_number):
+        page = opened(html, width)
+        page.emulate_media(media=media)
+        sizes = page.evaluate(
+            """[...document.querySelectorAll('#overview svg text, .chart text')].map(
+              (text) => parseFloat(getComputedStyle(text).fontSize)
+                * text.getScreenCTM().a).filter((size) => size)"""
+        )
+        assert len(sizes) > 10
+        assert min(sizes) > 10.9
+
+
 @pytest.mark.parametrize("name", ["nb", "hnb"])
 def test_nothing_hostile_runs(name: str, opened: Opener) -> None:
     table = hostile_table()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import signal
 import threading
 from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, MissingArgumentError
 
 import bayleaf
 from bayleaf.cli.commands.audit import audit
@@ -103,6 +104,8 @@ def _carried_out(words: Sequence[str]) -> int:
         # Commands report values not seen in training themselves.
         with _stopping_tidily(), reported_elsewhere():
             result = app(list(words), console=_LateConsole())  # type: ignore[arg-type]
+    except MissingArgumentError as error:
+        return _refuse(_missing(error))
     except CycloptsError as error:
         return _refuse(str(error))
     except BrokenPipeError:
@@ -117,6 +120,20 @@ def _carried_out(words: Sequence[str]) -> int:
     except (ValueError, TypeError, NativeCoreError) as error:
         return _refuse(str(error))
     return result if isinstance(result, int) else 0
+
+
+def _missing(error: MissingArgumentError) -> str:
+    """What a command lacks, and its example; of a mistyped option the right one."""
+    argument, example = error.argument, None
+    if error.target is not None:
+        example = re.search(r"Example: `(bayleaf[^`]*)`", error.target.__doc__ or "")
+    if argument is None or example is None or "Did you mean" in str(error):
+        return str(error)
+    name = argument.name
+    if argument.index is not None:
+        name = name.removeprefix("--").upper()
+    what = name if error.keyword is None else f"a value for {error.keyword}"
+    return f"{' '.join(error.command_chain)} needs {what}, as in: {example[1]}"
 
 
 class _LateConsole:

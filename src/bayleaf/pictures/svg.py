@@ -31,15 +31,17 @@ _MOST_NODES, _MOST_ARCS = 150, 220
 _LEAST_ARCS = 12
 # A class above more features than this stands over them without arcs.
 _MOST_CLASS_ARCS, _FEW_CLASS_ARCS = 16, 6
-# Width of the names and of the scale, and height of a line, in pixels.
-_NAMES, _SCALE, _LINE = 190.0, 380.0, 14.0
+# Width of the names and of the scale, and height of a line, in pixels; a telephone has
+# room for them.
+_NAMES, _SCALE, _LINE = 130.0, 220.0, 14.0
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#c2540a")
-_NAME_LETTERS = 28
-# Width of a drawing of steps, height of its curve and of the rows below it.
-_STEPS = (420.0, 110.0, 34.0)
+_NAME_LETTERS = 18
+# Width of a drawing of steps, height of its curve and of the rows below it. Three of
+# these drawings, or of bars, stand side by side on paper without being made smaller.
+_STEPS = (222.0, 80.0, 26.0)
 _MAX_BINS = 40
 # Side of an icon; widths of names, bars and values, and letters in a line of a name.
-_ICON, _BARS, _BAR_LETTERS = 10, (150.0, 200.0, 56.0), 24
+_ICON, _BARS, _BAR_LETTERS = 10, (104.0, 78.0, 40.0), 16
 
 
 def image(
@@ -234,9 +236,8 @@ def _lines(name: Any) -> list[str]:
     return textwrap.wrap(text, _LETTERS) or [text]
 
 
-def _squeezed(line: str) -> str:
-    """What keeps a line of wide letters inside its box; no line is stretched."""
-    room = 2 * _HALF_WIDTH - 8
+def _squeezed(line: str, room: float = 2 * _HALF_WIDTH - 8) -> str:
+    """What keeps a line of wide letters within its room; no line is stretched."""
     if sum(map(_width, line)) < room and line.isascii():
         return ""
     return f' textLength="{room:.0f}" lengthAdjust="spacingAndGlyphs"'
@@ -336,13 +337,14 @@ def bars_svg(label: str, bars: Sequence[tuple[str, float, str]]) -> str:
         start, length = across(min(value, 0.0)), abs(across(value) - across(0.0))
         parts += [
             f'<text x="{left - 6}" y="{top + _TEXT * (i + 1):.1f}" '
-            f'style="text-anchor:end">{escape(line)}</text>'
+            f'style="text-anchor:end"{_squeezed(line, left - 8)}>{escape(line)}</text>'
             for i, line in enumerate(lines)
         ]
         parts.append(
             f'<rect class="{"for" if value >= 0 else "against"}" x="{start:.1f}" '
-            f'y="{top + 3:.1f}" width="{length:.1f}" height="{height - 5:.1f}"/>'
-            f'<text x="{left + width + 6}" y="{top + height / 2 + 5:.1f}" '
+            f'y="{top + (height + 1 - _TEXT) / 2:.1f}" width="{length:.1f}" '
+            f'height="{_TEXT}"/>'
+            f'<text x="{left + width + 4}" y="{top + height / 2 + 5:.1f}" '
             f'style="text-anchor:start">{escape(text)}</text>'
         )
         top += height
@@ -390,7 +392,7 @@ def intervals_svg(
         first = top + block / 2 + 2 - _TEXT / 2 * (len(name) - 1)
         parts += [
             f'<text x="{_NAMES - 8}" y="{first + _TEXT * i:.1f}" '
-            f'style="text-anchor:end">{escape(line)}</text>'
+            f'style="text-anchor:end"{_squeezed(line, _NAMES - 10)}>{escape(line)}</text>'
             for i, line in enumerate(name)
         ]
         for number, (_, found) in enumerate(series):
@@ -416,7 +418,7 @@ def _scale(height: float) -> str:
         parts.append(
             f'<path class="grid" d="M{x:.1f} 0V{height:.1f}"/>'
             f'<text x="{x:.1f}" y="{height + 14:.1f}" style="text-anchor:middle">'
-            f"{20 * fifth}%</text>"
+            f"{20 * fifth} %</text>"
         )
     return "".join(parts)
 

@@ -22,3 +22,12 @@ def test_outer_intervals_end_where_training_ends() -> None:
     assert model.shape("age").row_counts.sum() == 40
     nominal = NaiveBayesClassifier().fit([["a"], ["b"]], [0, 1]).model_.domain[0]
     assert len(finite_edges(nominal)) == 0
+
+
+def test_a_picture_of_positive_numbers_begins_at_the_least() -> None:
+    rates = np.geomspace(0.01, 100.0, 40)
+    model = NaiveBayesClassifier(discretizer="equal_frequency")
+    model.fit(pd.DataFrame({"rate": rates}), [0] * 20 + [1] * 20)
+    edges = model.shape("rate").drawn_edges
+    assert edges[0] == pytest.approx(0.01)
+    assert edges[-1] == pytest.approx(100.0)

@@ -148,8 +148,10 @@ def finite_edges(variable: Variable) -> Floats:
     low, high = cuts[0] - width, cuts[-1] + width
     known = [] if variable.numbers is None else [*chain(*variable.numbers.quantiles)]
     if known:
-        low = min(*known, cuts[0] - width / 10)
-        high = max(*known, cuts[-1] + width / 10)
+        # Where no training row lies in an outer interval, it is drawn as a narrow one.
+        least, greatest = min(known), max(known)
+        low = least if least < cuts[0] else cuts[0] - width / 10
+        high = greatest if greatest > cuts[-1] else cuts[-1] + width / 10
     return np.array([low, *cuts, high])
 
 
