@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
@@ -194,6 +194,14 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
                 "take another search"
             )
 
+    def _named_columns(self) -> Iterable[tuple[str, Name]]:
+        return [
+            (parameter, name)
+            for parameter in ("latents", "required_joins", "forbidden_joins")
+            for names in getattr(self, parameter)
+            for name in names
+        ]
+
     def _learn(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
@@ -300,17 +308,13 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
         self, counts: CountSource, names: Sequence[Name]
     ) -> LatentSearchOptions:
         """The options of the search, from the parameters."""
+        for parameter, name in self._named_columns():
+            named_places(parameter, [name], names, self.encoder_)
         latents = [
-            [
-                frozenset(named_places("latents or required_joins", side, names))
-                for side in pair
-            ]
+            [frozenset(map(names.index, side)) for side in pair]
             for pair in given_latents(self)
         ]
-        apart = [
-            named_places("forbidden_joins", pair, names)
-            for pair in self.forbidden_joins
-        ]
+        apart = [tuple(map(names.index, pair)) for pair in self.forbidden_joins]
         by_default = self.smoothing == AUTO
         pair_score = self.pair_score
         if pair_score == AUTO:
@@ -508,6 +512,12 @@ def given_latents(
     check_name_lists("latents", estimator.latents)
     check_edges("required_joins", estimator.required_joins, "pairs")
     check_edges("forbidden_joins", estimator.forbidden_joins, "pairs")
+    for parameter in ("required_joins", "forbidden_joins"):
+        for one, other in getattr(estimator, parameter):
+            if one == other:
+                raise ValueError(
+                    f"{parameter} pairs {quoted(one)} with itself; name two columns"
+                )
     over: dict[Name, frozenset[Name]] = {}
     latents: list[tuple[frozenset[Name], frozenset[Name]]] = []
 
@@ -524,19 +534,24 @@ def given_latents(
 
     for columns in estimator.latents:
         nodes = nodes_above(columns, over)
-        if len(nodes) != 2 or frozenset().union(*nodes) != set(columns):
+        for node in nodes:
+            if others := node - set(columns):
+                shared = next(name for name in columns if name in node)
+                others = name_list(sorted(others, key=str))
+                raise ValueError(
+                    f"latents puts {quoted(shared)} below two latent variables, the "
+                    f"second without {others}; name {others} in the second too, or "
+                    f"{quoted(shared)} in one alone"
+                )
+        if len(nodes) != 2:
             raise ValueError(
-                f"latents names {name_list(columns)}, but a latent variable joins two "
-                "columns or latent variables named before; name the inner ones first, "
-                "as in [['a', 'b'], ['a', 'b', 'c']]"
+                f"latents contains {quoted(columns)}, but a latent variable joins two "
+                "columns or latent variables named before; name each once and the "
+                "inner ones first, as in [['a', 'b'], ['a', 'b', 'c']]"
             )
         join("latents", nodes)
     for pair in estimator.required_joins:
         nodes = nodes_above(pair, over)
-        if pair[0] == pair[1]:
-            raise ValueError(
-                f"required_joins joins {quoted(pair[0])} with itself; name two columns"
-            )
         if len(nodes) == 2:
             join("required_joins", nodes)
     return latents

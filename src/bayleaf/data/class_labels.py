@@ -61,7 +61,8 @@ def label_codes(target: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
     if strange:
         raise ValueError(
             f"the target holds labels {strange} that are not among the classes "
-            f"{classes.tolist()}; pass all of them as classes= in the first call"
+            f"{classes.tolist()}; leave these rows out, or start again with all "
+            "labels, in partial_fit as classes= of the first call"
         )
     return np.array([index[label] for label in found.tolist()], dtype=np.intp)[codes]
 

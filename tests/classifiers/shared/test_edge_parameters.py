@@ -211,6 +211,10 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
     ({"required_edges": [("a", "a")]}, "from variable 'a' to itself"),
     ({"required_edges": [("a", "b"), ("c", "b")]}, "'b' 2 parents .* more than"),
     ({"tiers": [["agee"], ["b"]]}, "tiers names 'agee', which is no column"),
+    (
+        {"forbidden_edges": [("a", "number")]},
+        r"forbidden_edges names column 'number', .* \(left out: nearly every value",
+    ),
 ]
 
 
@@ -218,6 +222,7 @@ def test_contradictions_are_refused_by_name() -> None:
     def check(case: Any) -> None:
         kind, (asked, sentence) = case
         frame, y = _table(0)
+        frame["number"] = [f"n{i}" for i in range(len(y))]
         model = kind(**asked)
         if kind is AveragedKDBClassifier:
             model.set_params(max_parents=1)
@@ -237,6 +242,8 @@ def test_what_is_no_list_of_names_is_refused() -> None:
             {"tiers": "ab"},
             {"tiers": ["ab"]},
             {"forbidden_edges": ["ab"]},
+            # Gone once it has been checked.
+            {"required_edges": iter([("a", "b")])},
             {"forbidden_edges": [(["a"], "b")]},
             {"tiers": [[["a"]]]},
         ],

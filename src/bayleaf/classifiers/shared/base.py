@@ -469,6 +469,7 @@ class BayesianClassifier(
         X = named_table(X, self._mixed_columns())
         parts = to_columns(X)
         validate_data(self, X, y, reset=reset, skip_check_array=True)
+        self._check_columns(tuple(iterate_names(parts)))
         table = TrainingTable.from_arrays(
             parts,
             y,

@@ -46,7 +46,8 @@ def fit_batches(classifier: Any, table: Any, y: Any, reading: Reading) -> None:
     OSError if the table cannot be read, or its codes cannot be written.
     """
     check_fit(classifier, table, y, reading)
-    if getattr(classifier, "hierarchies", None) is not None:
+    has_hierarchies = getattr(classifier, "hierarchies", None) is not None
+    if has_hierarchies or any(classifier._named_columns()):
         table, reading = with_given_hierarchies(classifier, table, reading)
     rng = random_generator(classifier.random_state)
     if reading.client is not None or is_partitioned(table):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,11 +10,15 @@ from bayleaf.classifiers.shared.monotone import (
     keeps_parents,
     monotone_features,
 )
-from bayleaf.classifiers.shared.parameters import DeclaredParameters
+from bayleaf.classifiers.shared.parameters import (
+    DeclaredParameters,
+    no_such_feature,
+)
 from bayleaf.cpds.random_network import RandomNetwork
 from bayleaf.data.domain import Domain
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.search.constraints import Constraints, Edge
-from bayleaf.wording import near_names, quoted
+from bayleaf.wording import quoted
 
 Name = str | int
 
@@ -67,14 +71,17 @@ def edge_constraints(estimator: Any, names: Sequence[Name], **more: Any) -> Cons
     `more` are other fields of `Constraints`. ValueError if an edge or a tier contains a
     name that is not a variable's.
     """
+    encoder = getattr(estimator, "encoder_", None)
     edges = {
-        name: named_edges(name, pairs, names)
+        name: named_edges(name, pairs, names, encoder)
         for name, pairs in _edges_of(estimator).items()
     }
     return Constraints(
         edges.get("required_edges", frozenset()),
         edges["forbidden_edges"],
-        tiers=tuple(named_places("tiers", tier, names) for tier in estimator.tiers),
+        tiers=tuple(
+            named_places("tiers", tier, names, encoder) for tier in estimator.tiers
+        ),
         **more,
     )
 
@@ -199,35 +206,40 @@ def edge_remarks(estimator: Any) -> list[str]:
 
 
 def named_edges(
-    parameter: str, edges: Iterable[tuple[Name, Name]], names: Sequence[Name]
+    parameter: str,
+    edges: Iterable[tuple[Name, Name]],
+    names: Sequence[Name],
+    encoder: TableEncoder | None = None,
 ) -> frozenset[Edge]:
     """Edges between indices from edges between names.
 
-    ValueError names the parameter if there is no such name.
+    ValueError names the parameter if there is no such name, and why the encoder left
+    its column out.
     """
-    found = [named_places(parameter, edge, names) for edge in edges]
+    found = [named_places(parameter, edge, names, encoder) for edge in edges]
     return frozenset((parent, child) for parent, child in found)
 
 
 def named_places(
-    parameter: str, wanted: Iterable[Name], names: Sequence[Name]
+    parameter: str,
+    wanted: Iterable[Name],
+    names: Sequence[Name],
+    encoder: TableEncoder | None = None,
 ) -> tuple[int, ...]:
     """Indices of names; see `named_edges`."""
     index = {name: i for i, name in enumerate(names)}
     wanted = tuple(wanted)
     for name in wanted:
         if name not in index:
-            raise ValueError(
-                f"{parameter} names {quoted(name)}, which is no column; "
-                f"{near_names(str(name), map(str, names))}"
-            )
+            raise no_such_feature(parameter, name, names, encoder)
     return tuple(index[name] for name in wanted)
 
 
 def check_edges(name: str, edges: Any, form: str = "(parent, child) pairs") -> None:
     """Raise unless a parameter is a collection of pairs."""
     refusal = f"{name} must be a list of {form} of names, got {quoted(edges)}"
-    if isinstance(edges, str | Mapping) or not isinstance(edges, Iterable):
+    # What can be iterated over only once would be empty at its next use.
+    if isinstance(edges, str | Mapping) or not isinstance(edges, Collection):
         raise TypeError(refusal)
     for edge in edges:
         if not isinstance(edge, tuple | list) or len(edge) != 2 or not _are_names(edge):

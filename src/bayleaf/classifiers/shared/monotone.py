@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 from scipy.special import expit
 
+from bayleaf.classifiers.shared.parameters import no_such_feature
 from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource, Family
 from bayleaf.cpds.distribution import TableCPD
@@ -23,7 +24,7 @@ from bayleaf.models.class_model import ClassModel
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.support.number_terms import Curves
 from bayleaf.search.left_out.left_out_scores import LeftOutRows
-from bayleaf.wording import name_list, near_names, quoted
+from bayleaf.wording import name_list, quoted
 
 Floats = NDArray[np.float64]
 
@@ -208,7 +209,7 @@ def monotone_features(estimator: Any, domain: Domain) -> list[MonotoneFeature]:
     places = {variable.name: place for place, variable in enumerate(features)}
     for name in asked:
         if name not in places:
-            raise ValueError(_unknown(estimator, name, places))
+            raise no_such_feature("monotone", name, places, estimator.encoder_)
     found = []
     for name in sorted(asked, key=places.__getitem__):
         order = _order(features[places[name]])
@@ -233,21 +234,6 @@ def monotone_remarks(estimator: Any) -> list[str]:
         f"monotone: P({second}) {' and '.join(parts)}, whatever the other features "
         "are; checked state by state"
     ]
-
-
-def _unknown(estimator: Any, name: Name, places: Mapping[Name, int]) -> str:
-    """Why a name is none of a feature."""
-    if name in estimator.encoder_.column_names:
-        note = estimator.encoder_.notes.get(name)
-        why = f" ({note})" if note else ""
-        return (
-            f"monotone names column {quoted(name)}, which is no feature of the model"
-            f"{why}; take it out of monotone"
-        )
-    return (
-        f"monotone names {quoted(name)}, which is no column; "
-        f"{near_names(str(name), map(str, places))}"
-    )
 
 
 def _order(variable: Variable) -> NDArray[np.intp]:

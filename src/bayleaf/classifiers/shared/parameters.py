@@ -6,7 +6,7 @@ import inspect
 import math
 import numbers
 import reprlib
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, dataclass_transform
 
 import numpy as np
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from bayleaf.data.column_reading import EncoderRules
 from bayleaf.data.incomplete_rows import DROP
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Name
-from bayleaf.wording import name_list, quoted, size_text
+from bayleaf.wording import name_list, near_names, quoted, size_text
 
 # The value of a parameter that leave-one-out chooses.
 AUTO = "auto"
@@ -382,3 +383,26 @@ def _declared(kind: Any) -> Iterator[inspect.Parameter]:
                 default=kind.__dict__[name],
                 annotation=annotation,
             )
+
+
+def no_such_feature(
+    parameter: str,
+    name: Name,
+    names: Iterable[Name],
+    encoder: TableEncoder | None = None,
+) -> ValueError:
+    """The error for a name in a parameter that none of the features has.
+
+    A column that the encoder leaves out gets its note as the reason.
+    """
+    if encoder is not None and name in encoder.column_names:
+        note = encoder.notes.get(name)
+        why = f" ({note})" if note else ""
+        return ValueError(
+            f"{parameter} names column {quoted(name)}, which is no feature of the model"
+            f"{why}; take it out of {parameter}"
+        )
+    return ValueError(
+        f"{parameter} names {quoted(name)}, which is no column; "
+        f"{near_names(str(name), map(str, names))}"
+    )

@@ -109,7 +109,8 @@ def with_given_hierarchies(
 ) -> tuple[Any, Reading]:
     """A table, opened unless workers read it, and its reading with hierarchies.
 
-    Those that the estimator was given; ValueError if the table lacks their columns.
+    Those that the estimator was given; ValueError if the table lacks their columns, or
+    others that parameters name.
     """
     if is_store(table):
         names = [str(name) for name in reading_in(table).encoder.column_names]
@@ -119,6 +120,7 @@ def with_given_hierarchies(
         source = open_source(table, plan=estimator._plan)
         names = reading.roles.features_of(list(source.schema.names))
         table = table if reading.client is not None else source
+    estimator._check_columns(names)
     given = estimator._given_hierarchies(names)
     return table, reading._replace(hierarchies=given)
 

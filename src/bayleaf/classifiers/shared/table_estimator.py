@@ -22,6 +22,7 @@ from bayleaf.classifiers.shared.parameters import (
     check_count,
     check_jobs,
     encoder_rules,
+    no_such_feature,
 )
 from bayleaf.classifiers.shared.training import WeightedRows, n_rows, row_weights
 from bayleaf.cpds.smoothing import Smoothing, with_parameters
@@ -212,6 +213,18 @@ class TableEstimator(
     def _given_hierarchies(self, names: Iterable[Name]) -> Hierarchies:
         """Value hierarchies by column; none without `HierarchyParameters`."""
         return {}
+
+    def _named_columns(self) -> Iterable[tuple[str, Name]]:
+        """Columns that the table must have, each with the parameter that names it."""
+        return ()
+
+    def _check_columns(self, names: Collection[Name]) -> None:
+        """Raise ValueError if a parameter names columns that the table lacks."""
+        texts = set(map(str, names))
+        for parameter, name in self._named_columns():
+            # Dates are split into features such as "day: month".
+            if name not in names and str(name).rpartition(": ")[0] not in texts:
+                raise no_such_feature(parameter, name, names)
 
     def _mixed_columns(self) -> Collection[str]:
         """Columns whose cells may name groups, next to values that are not text."""
