@@ -141,6 +141,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("display",),
         ("options",),
         ("file_kinds", "file_facts", "workbooks", "arff_files"),
+        ("stata_files",),
         ("csv_dialects",),
         ("csv_rows",),
         ("csv_reading",),

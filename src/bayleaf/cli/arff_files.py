@@ -96,6 +96,11 @@ class ArffFile:
             raise ValueError(f"{source} is ARFF without @attribute; declare columns")
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(attribute.name for attribute in self.attributes)
+
+    @property
     def categories(self) -> tuple[str, ...]:
         """Names of the columns of declared categories."""
         return tuple(a.name for a in self.attributes if a.kind == "nominal")

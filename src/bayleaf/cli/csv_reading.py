@@ -29,8 +29,9 @@ from bayleaf.cli.arff_files import ArffFile
 from bayleaf.cli.csv_dialects import Dialect, collapse_blanks, dialect_of, footer_start
 from bayleaf.cli.csv_rows import CsvRows
 from bayleaf.cli.file_facts import FileFacts
-from bayleaf.cli.file_kinds import WORKBOOK, other_kind
+from bayleaf.cli.file_kinds import STATA, WORKBOOK, other_kind
 from bayleaf.cli.options import BLANK, SEPARATORS, FileFormat
+from bayleaf.cli.stata_files import StataFile
 from bayleaf.cli.workbooks import sheet_text
 from bayleaf.data.text_forms import NO_SIGNS, TRUTHS, TextEvidence, file_signs
 from bayleaf.streams.csv_files import CODECS, inner_suffix
@@ -167,14 +168,14 @@ def csv_format(source: str, form: FileFormat) -> tuple[str, str]:
     return dialect.described(form), dialect.note
 
 
-def is_arff(source: str) -> bool:
-    """Whether a file's name ends as those of ARFF do."""
-    return inner_suffix(source) == ".arff"
+def declares_columns(source: str) -> bool:
+    """Whether a file's name ends as those of ARFF and Stata do."""
+    return inner_suffix(source) in (".arff", ".dta")
 
 
 def form_of(source: str, form: FileFormat) -> FileFormat:
-    """The format by which a file is read; ARFF marks missing cells by its own sign."""
-    return replace(form, keep_na=True) if is_arff(source) else form
+    """The format by which a file is read; some mark missing cells by their own sign."""
+    return replace(form, keep_na=True) if declares_columns(source) else form
 
 
 def called(source: str) -> str:
@@ -225,14 +226,18 @@ def _unpacking(source: str) -> Iterator[None]:
 
 
 def _opened(source: str, form: FileFormat, rows: CsvRows | None = None) -> _Start:
-    """The beginning of a source that is CSV, ARFF or a workbook.
+    """The beginning of a source that is CSV, ARFF, a workbook or a file of Stata.
 
     ValueError if it is a file of another kind; reading raises UnicodeDecodeError if the
     text has another encoding.
     """
     stream = _unpacked(source)
     first = _peeked(stream)
-    other = None if is_arff(source) else other_kind(first, inner_suffix(source))
+    if inner_suffix(source) == ".dta":
+        stata = StataFile(io.BytesIO(stream.read()), called(source))
+        return _Start.of_declared(stata, STATA, stream, source, form, rows)
+    is_arff = inner_suffix(source) == ".arff"
+    other = None if is_arff else other_kind(first, inner_suffix(source))
     if other is not None and other[0] == WORKBOOK:
         content = io.BytesIO(stream.read())
         sheet, lines = sheet_text(content, called(source), form.sheet)
@@ -250,8 +255,12 @@ def _opened(source: str, form: FileFormat, rows: CsvRows | None = None) -> _Star
         )
     encoding = _encoding_of(first, form)
     text = _as_utf8(stream, first, encoding, rows)
-    opened = _Start.of_arff if is_arff(source) else _Start.of_stream
-    start = opened(text, source, form, rows)
+    if is_arff:
+        lines = io.TextIOWrapper(text, "utf-8-sig", newline=None)
+        arff = ArffFile(lines, called(source))
+        start = _Start.of_declared(arff, "ARFF", text, source, form, rows)
+    else:
+        start = _Start.of_stream(text, source, form, rows)
     name = encoding.upper().replace("-SIG", " with a byte-order mark")
     return start._replace(facts=replace(start.facts, encoding=name))
 
@@ -499,23 +508,25 @@ class _Start(NamedTuple):
         return cls(*parts, facts, below)
 
     @classmethod
-    def of_arff(
+    def of_declared(
         cls,
+        file: ArffFile | StataFile,
+        kind: str,
         stream: IO[bytes],
         source: str,
         form: FileFormat,
         rows: CsvRows | None = None,
     ) -> _Start:
-        """The beginning of an ARFF file; ValueError if it cannot be read."""
+        """The beginning of a file that declares its columns, on top of a stream.
+
+        ValueError if the options of `form` are those of other files.
+        """
         if form.no_header:
             raise ValueError(
-                f"{called(source)} is ARFF, which names its columns; leave out "
+                f"{called(source)} is {kind}, which names its columns; leave out "
                 "--no-header"
             )
-        file = ArffFile(
-            io.TextIOWrapper(stream, "utf-8-sig", newline=None), called(source)
-        )
-        names = [attribute.name for attribute in file.attributes]
+        names = list(file.names)
         check_names(names, source)
         dialect, header = Dialect(n_cells=len(names)), _header_of(names, ",")
         blocks: Iterator[bytes] = (line.encode() for line in file.csv_lines())
@@ -525,7 +536,7 @@ class _Start(NamedTuple):
         chunks = _Chunks(chain([header], blocks))
         return cls(
             *(dialect, names, frozenset(), file.n_above, header, chunks, stream),
-            *(FileFacts("ARFF"), [], file.categories),
+            *(FileFacts(kind), [], file.categories),
         )
 
     def close(self) -> None:

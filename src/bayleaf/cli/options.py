@@ -50,8 +50,8 @@ Flag = Annotated[bool, Parameter(negative="")]
 Table = Annotated[
     Source,
     Parameter(
-        help="CSV, Parquet, JSON, .xlsx or ARFF file; - for CSV or JSON on standard "
-        "input."
+        help="CSV, Parquet, JSON, .xlsx, .dta or ARFF file; - for CSV or JSON on "
+        "standard input."
     ),
 ]
 PlanFile = Annotated[

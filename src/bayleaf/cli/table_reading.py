@@ -26,8 +26,8 @@ from bayleaf.cli.csv_reading import (
     check_names,
     check_readable,
     csv_format,
+    declares_columns,
     form_of,
-    is_arff,
     read_csv,
     read_csv_batches,
 )
@@ -301,7 +301,7 @@ def has_csv(data: str) -> bool:
         from bayleaf.streams.batch_sources import files_of
 
         data = files_of(data)[0]
-    return not is_parquet(data) and not is_arff(data)
+    return not is_parquet(data) and not declares_columns(data)
 
 
 def is_parquet(source: str) -> bool:

@@ -11,6 +11,8 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from typing import IO, Any, NamedTuple
 
+import numpy as np
+
 from bayleaf.wording import near_names, quoted
 
 # What openpyxl raises for archives and sheets that cannot be read.
@@ -138,19 +140,23 @@ def _rows(sheets: Sequence[Any], source: str) -> Iterator[list[Any]]:
 
 def _texts(cells: Sequence[Any]) -> list[str]:
     """The text of each cell, without empty ones at the end."""
-    texts = [_text(cell) for cell in cells]
+    texts = [cell_text(cell) for cell in cells]
     while texts and not texts[-1]:
         texts.pop()
     return texts
 
 
-def _text(value: Any) -> str:
+def cell_text(value: Any) -> str:
     """The value of a cell as CSV files write it."""
     if value is None:
         return ""
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+    if (
+        isinstance(value, float | np.floating)
+        and value.is_integer()
+        and abs(value) < 1e15
+    ):
         return str(int(value))
     if isinstance(value, datetime.datetime):
         is_day = value.time() == datetime.time()

@@ -356,7 +356,7 @@ def _listed(table: Sequence[Any]) -> list[str]:
 def file_kind(path: str) -> str:
     """The kind of a file by its name: "parquet", "csv" or "other".
 
-    Workbooks and ARFF are read as CSV where something reads their texts.
+    Workbooks, ARFF and files of Stata are CSV where something reads their texts.
     """
     suffix = inner_suffix(path)
     if suffix in _PARQUET:

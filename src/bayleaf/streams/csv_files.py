@@ -30,7 +30,7 @@ _SEPARATORS = {".tsv": "\t"}
 # How files whose names end so are compressed.
 CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
 # Other tables of texts, which only the command line reads.
-UNREAD = (".xlsx", ".xlsm", ".arff")
+UNREAD = (".xlsx", ".xlsm", ".arff", ".dta")
 
 ReadTexts = Callable[[str], Iterator[pa.RecordBatch]]
 

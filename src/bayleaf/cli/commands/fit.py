@@ -57,9 +57,9 @@ def fit(
     Parameters
     ----------
     data
-        CSV, Parquet, .xlsx or ARFF file; - for CSV on standard input. Several files, as
-        'data/*.parquet' or a folder, are one table, which is read in batches. A file
-        of counts, .counts, needs no target.
+        CSV, Parquet, .xlsx, .dta or ARFF file; - for CSV on standard input. Several
+        files, as 'data/*.parquet' or a folder, are one table, which is read in batches.
+        A file of counts, .counts, needs no target.
     target
         Column to predict.
     density

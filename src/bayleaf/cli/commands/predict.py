@@ -40,8 +40,8 @@ def predict(
     Parameters
     ----------
     data
-        CSV, Parquet, JSON (an object per row), .xlsx or ARFF file; - for CSV or JSON on
-        standard input; or a folder or glob of files.
+        CSV, Parquet, JSON (an object per row), .xlsx, .dta or ARFF file; - for CSV or
+        JSON on standard input; or a folder or glob of files.
     output
         CSV or Parquet file to write; - for CSV on standard output. For several files a
         folder, which gets a Parquet file for each; the same command goes on where it
