@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from typing import Any
 
@@ -130,7 +131,9 @@ def test_information_is_worth_what_it_adds_to_the_expected_utility() -> None:
     oil = oil_wildcatter()
     # Wells in oil alone: 0.3 * 50 + 0.2 * 200, without a test.
     assert oil.value_of_observing() == pytest.approx(55 - 22.5)
-    assert dict(oil.value_of_information()) == {"oil": pytest.approx(32.5)}
+    found = oil.value_of_information()
+    assert dict(found) == {"oil": pytest.approx(32.5)}
+    assert ">32.5<" in pickle.loads(pickle.dumps(found))._repr_html_()
     blind = InfluenceDiagram.from_tables(
         states={"weather": ["dry", "rain"], "umbrella": ["take", "leave"]},
         parents={"u": ["weather", "umbrella"]},

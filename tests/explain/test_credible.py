@@ -321,6 +321,17 @@ def test_the_text_fits_a_terminal() -> None:
     assert max(map(len, lines)) <= 80
 
 
+def test_notebooks_show_each_row_and_its_intervals() -> None:
+    X, y = small_table(4, n_rows=40)
+    found = credible_intervals(classifier("nb").fit(X, y), X.iloc[:2], random_state=0)
+    html = found._repr_html_()
+    assert "<caption>row 1</caption>" in html
+    assert html.count("<details open>") == 2
+    best = max(found[1].classes, key=lambda one: one.probability)
+    cells = [f'<td class="n">{v:.3f}</td>' for v in (best.low, best.high)]
+    assert "".join(cells) in html
+
+
 def test_strengths_are_at_least_one_row() -> None:
     support = SupportCounts((np.array([0.0, 3.0]),), (0.5,), prior_is_learned=True)
     assert support.strengths(0).tolist() == [1.0, 3.5]

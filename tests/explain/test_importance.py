@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
+import bayleaf
 from bayleaf import AveragedKDBClassifier, NaiveBayesClassifier
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.counts.information import left_out_information
@@ -151,3 +154,19 @@ def test_no_line_is_wider_than_a_terminal() -> None:
     X = X.rename(columns={"soil": "a very long name " * 10})
     text = str(importance(classifier("nb").fit(X, y)))
     assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", ["tan", "auto"])
+def test_training_rows_are_recognised_and_remarked(name: str, tmp_path: Path) -> None:
+    X, y = nominal_table(3, 0.1)
+    model = classifier(name).fit(X, y)
+    remark = "give held-out"
+    path = tmp_path / "model.json"
+    model.save(path)
+    for fitted in (model, bayleaf.load(path)):
+        found = importance(fitted, X, y)
+        assert found.method == "training"
+        assert remark in str(found)
+        others = importance(fitted, X[:50], y[:50])
+        assert others.method == "held_out"
+        assert remark not in str(others)

@@ -371,7 +371,7 @@ class InfluenceDiagram:
         }
         ranked = dict(sorted(values.items(), key=lambda entry: -entry[1]))
         title = f"Utility gained by observing before {self.domain.names[node]}"
-        return RankedNumbers(ranked, title)
+        return RankedNumbers(ranked, title, float)
 
     def save(self, path: str | Path) -> None:
         """Write the diagram to a file of GeNIe, HUGIN or pyAgrum.

@@ -16,7 +16,7 @@ from bayleaf.models.class_model import ClassModel, calibrated_log_proba
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.models.wrappers import model_inside
-from bayleaf.results.document import Document, Items
+from bayleaf.results.document import Document, Items, Table
 from bayleaf.results.result import Record, Result
 from bayleaf.results.result_lists import ResultList
 from bayleaf.wording import brief, counted, quoted, stated
@@ -131,9 +131,25 @@ class CredibleInterval(Result):
         ]
         rare = [str(cell) for cell in self.rare_cells]
         title = f"resting on fewer than {FEW_ROWS:g} training rows"
+        rows = [
+            (
+                str(one.label),
+                *(f"{v:.3f}" for v in (one.probability, one.low, one.high)),
+            )
+            for one in ranked
+        ]
+        table = Table(
+            ("class", "probability", "from", "to"),
+            rows,
+            f"row {self.row}",
+            bars=[(one.low, one.high) for one in ranked],
+            whole=1.0,
+            max_rows=_CLASSES_SHOWN,
+        )
         return Document(
             f"{100 * self.level:g} % credible intervals",
-            [Items(intervals), Items(rare, title, _CELLS_SHOWN)],
+            [Items(intervals, table=table), Items(rare, title, _CELLS_SHOWN)],
+            is_short=True,
         )
 
     def __repr__(self) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.source import Family
 from bayleaf.explain.deviation import Deviation, deviation_between, deviation_of
+from bayleaf.explain.subject import predictor_of, training_rows_by_state
 from bayleaf.inference.queries import Inference
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.wrappers import model_inside
@@ -300,11 +301,8 @@ def drift(
 
 def _training_counts(model: Any) -> dict[Name, Floats]:
     """Training rows with each state of a classifier's variables, where known."""
-    page = model._page_model() if hasattr(model, "_page_model") else None
-    support = page.support() if page is not None and page.support else None
-    if page is None or support is None or support.state_rows is None:
-        return {}
-    pairs = zip(page.scorer.model.domain.names, support.state_rows, strict=True)
+    known = training_rows_by_state(model)
+    pairs = zip(predictor_of(model).model.domain.names, known) if known else ()
     return {name: rows for name, rows in pairs if rows.sum() > 0}
 
 

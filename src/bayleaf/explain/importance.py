@@ -13,7 +13,12 @@ from bayleaf.counts.source import Family
 from bayleaf.cpds.smoothing import CellSmoothing, Lidstone
 from bayleaf.data.codes import Codes
 from bayleaf.data.partial_values import Rows, alone, available_codes
-from bayleaf.explain.subject import is_absent, predictor_of, rows_of
+from bayleaf.explain.subject import (
+    is_absent,
+    predictor_of,
+    rows_of,
+    training_rows_by_state,
+)
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.wrappers import model_inside
 from bayleaf.results.document import Document, Table
@@ -33,11 +38,14 @@ Floats = NDArray[np.float64]
 
 LEAVE_ONE_OUT = "leave_one_out"
 HELD_OUT = "held_out"
+TRAINING = "training"
 _INSTEAD = "give X and y, rows that training did not see"
 _METHODS = {
     LEAVE_ONE_OUT: "rise of leave-one-out log-loss once the feature is left out of the "
     "model",
     HELD_OUT: "rise of log-loss on the rows given once the feature is unknown",
+    TRAINING: "rise of log-loss on the training rows once the feature is unknown, "
+    "which is too large: give held-out rows",
 }
 
 
@@ -88,9 +96,10 @@ class Importance(Result):
         In column order.
     log_loss : float
         Log-loss with all features, nats a row.
-    method : {"leave_one_out", "held_out"}
+    method : {"leave_one_out", "held_out", "training"}
         Training rows left out one by one and the feature left out of the model, or
-        other rows in which the feature is taken as unknown.
+        other rows in which the feature is taken as unknown, or the training rows
+        themselves in which it is, on which figures are too large.
     n_rows : float
         Weight of all rows.
     """
@@ -186,7 +195,21 @@ def importance(
             )
     weights = np.ones(features.n_rows) if weights is None else weights
     figures = _held_out_losses(predictor, features, own, weights)
-    return _importance(predictor, features, weights, figures, HELD_OUT)
+    is_training = _are_training_rows(model, available_codes(features), own, weights)
+    method = TRAINING if is_training else HELD_OUT
+    return _importance(predictor, features, weights, figures, method)
+
+
+def _are_training_rows(
+    model: Any, codes: Codes, class_codes: NDArray[np.intp], weights: Floats
+) -> bool:
+    """Whether rows have each state and class as often as those of training."""
+    known = training_rows_by_state(model_inside(model))
+    columns = [*map(codes.column, range(codes.n_variables)), class_codes]
+    return len(known) == len(columns) and all(
+        np.allclose(np.bincount(own, weights, len(rows) + 1)[: len(rows)], rows)
+        for own, rows in zip(columns, known, strict=True)
+    )
 
 
 def _class_codes(predictor: Predictor, y: Any, n_rows: int) -> NDArray[np.intp]:

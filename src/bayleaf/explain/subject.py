@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from bayleaf.counts.table_counts import RowCounts, rows_by_state
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.partial_values import (
@@ -47,6 +49,19 @@ def predictor_of(model: Any) -> Predictor:
     found = model._predictor()
     assert isinstance(found, Predictor)
     return found
+
+
+def training_rows_by_state(model: Any) -> tuple[NDArray[np.float64], ...]:
+    """Numbers of training rows with each state of each variable, the class last.
+
+    Empty where the model, which must not be wrapped, does not know them.
+    """
+    codes = getattr(model, "_training_codes", None)
+    if codes is not None:
+        return rows_by_state(RowCounts(codes)) or ()
+    page = model._page_model() if hasattr(model, "_page_model") else None
+    support = page.support() if page is not None and page.support else None
+    return () if support is None else support.state_rows or ()
 
 
 def rows_of(model: Any, X: Any) -> Rows:

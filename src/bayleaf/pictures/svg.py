@@ -176,7 +176,8 @@ def _node(node: Values, x: float, y: float, half: float) -> str:
     lines, bars, height = _lines(node["name"]), _bars_of(node), _height(node)
     first = y + 4 - _TEXT / 2 * (len(lines) - 1) - _TEXT * len(bars) / 2
     texts = "".join(
-        f'<text x="{x:.1f}" y="{first + _TEXT * i:.1f}"{_squeezed(line)}>'
+        f'<text x="{x:.1f}" y="{first + _TEXT * i:.1f}"'
+        f"{_squeezed(line, 2 * half - 8)}>"
         f"{escape(line)}</text>"
         for i, line in enumerate(lines)
     )
@@ -236,7 +237,7 @@ def _lines(name: Any) -> list[str]:
     return textwrap.wrap(text, _LETTERS) or [text]
 
 
-def _squeezed(line: str, room: float = 2 * _HALF_WIDTH - 8) -> str:
+def _squeezed(line: str, room: float) -> str:
     """What keeps a line of wide letters within its room; no line is stretched."""
     if sum(map(_width, line)) < room and line.isascii():
         return ""
@@ -247,7 +248,9 @@ def _width(letter: str) -> float:
     """About the width of a letter in pixels, rather more than less."""
     if letter in _NARROW:
         return 0.6 * _LETTER_WIDTH
-    return 1.5 * _LETTER_WIDTH if letter in _WIDE or letter.isupper() else _LETTER_WIDTH
+    if letter in _WIDE:
+        return 1.5 * _LETTER_WIDTH
+    return 1.3 * _LETTER_WIDTH if letter.isupper() else _LETTER_WIDTH
 
 
 def steps_svg(
@@ -392,7 +395,8 @@ def intervals_svg(
         first = top + block / 2 + 2 - _TEXT / 2 * (len(name) - 1)
         parts += [
             f'<text x="{_NAMES - 8}" y="{first + _TEXT * i:.1f}" '
-            f'style="text-anchor:end"{_squeezed(line, _NAMES - 10)}>{escape(line)}</text>'
+            f'style="text-anchor:end"{_squeezed(line, _NAMES - 10)}>'
+            f"{escape(line)}</text>"
             for i, line in enumerate(name)
         ]
         for number, (_, found) in enumerate(series):

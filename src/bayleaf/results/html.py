@@ -27,7 +27,9 @@ from bayleaf.wording import plain
 _STYLE = (
     "<style>.bayleaf-picture{max-width:100%;overflow:auto}"
     ".bayleaf-picture table{border-collapse:collapse}"
-    ".bayleaf-picture caption{text-align:left;font-weight:bold;padding:.3em 0}"
+    ".bayleaf-picture caption{text-align:left;font-weight:bold;padding:.3em 0;"
+    "min-width:18em}"
+    ".bayleaf-picture .wide+.wide{margin-top:1em}"
     ".bayleaf-picture th,.bayleaf-picture td{text-align:left;font-weight:normal;"
     "padding:.1em .5em}"
     ".bayleaf-picture .title{font-weight:bold}"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
 from bayleaf.results.document import Document, Part, Table
 from bayleaf.results.frames import pandas_of
 from bayleaf.results.html import html_of
 from bayleaf.results.result import Record, Shown, list_of
-from bayleaf.wording import counted, format_number, in_bits, shown_name
+from bayleaf.wording import counted, in_bits, shown_name
 
 R = TypeVar("R")
 # Results of a list that are shown.
@@ -54,16 +54,24 @@ class ResultList(list[R]):
 
 
 class RankedNumbers(dict[Any, float]):
-    """Information (nats) by name, the largest first; notebooks show it in bits."""
+    """Numbers by name, the largest first; notebooks show them in a unit.
 
-    def __init__(self, values: Mapping[Any, float], title: str) -> None:
+    Information is in nats, which `in_bits` turns into what is shown.
+    """
+
+    def __init__(
+        self,
+        values: Mapping[Any, float],
+        title: str,
+        shown: Callable[[float], float] = in_bits,
+    ) -> None:
         super().__init__(values)
-        self.title = title
+        self.title, self.shown = title, shown
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return RankedNumbers, (dict(self), self.title)
+        return RankedNumbers, (dict(self), self.title, self.shown)
 
     def _repr_html_(self) -> str:
-        rows = [(shown_name(key), format_number(in_bits(v))) for key, v in self.items()]
+        rows = [(shown_name(key), f"{self.shown(v):.3g}") for key, v in self.items()]
         bars = [(0.0, value) for value in self.values()]
         return html_of(Document("", [Table(("", ""), rows, self.title, bars=bars)]))
