@@ -171,7 +171,7 @@ UNUSABLE = [
     (("--model", "nb,tna"), ("did you mean tan?",)),
     (("--model", "nb,,tan"), ("joined by commas", "'nb,,tan'")),
     (("--model", "nb,nb"), ("names 'nb' twice",)),
-    (("--model", "nb,regressor"), ("bayleaf evaluate --model regressor",)),
+    (("--model", "nb,regressor"), ("--model regressor predicts numbers",)),
     (("--model", "nb", "--baseline", "tan"), ("baseline must be",)),
     (("--model", "nb", "--max-k", 2), ("--max-k is no setting of the nb model",)),
     (("--json", "--markdown"), ("only one of --markdown, --json",)),

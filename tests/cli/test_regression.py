@@ -106,6 +106,25 @@ def test_evaluation_reports_scores_of_distributions(
     assert 0 < figures["crps"] < figures["rmse"]
 
 
+def test_compare_scores_the_regressor_as_evaluate_does(
+    table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--target", "price", "--model", "regressor", "--folds", "2"]
+    words += ["--n-networks", "4"]
+    told = []
+    for command in ("evaluate", "compare"):
+        for form in ([], ["--json"]):
+            assert main([command, str(table), *words, *form]) == 0
+            told.append(capsys.readouterr().out)
+    assert told[:2] == told[2:]
+    other = table.parent / "other.csv"
+    other.write_text(table.read_text("utf-8"), "utf-8")
+    assert main(["compare", str(table), str(other), *words, "--json"]) == 0
+    first, second = json.loads(capsys.readouterr().out)
+    assert (first["data"], second["data"]) == (str(table), str(other))
+    assert first["crps"] == second["crps"] == json.loads(told[1])[0]["crps"]
+
+
 def test_check_cuts_columns_as_the_regressor_does(
     table: Path, model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -124,6 +143,8 @@ report MODEL TABLE --positive yes
 explore MODEL -o page.html --min-count 5
 evaluate TABLE --target price --model regressor nb
 evaluate TABLE --target place --model regressor
+compare TABLE --target price --model regressor nb
+compare TABLE --target price --model regressor --csv -
 """.strip().splitlines()
 
 

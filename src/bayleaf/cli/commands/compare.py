@@ -17,7 +17,15 @@ from bayleaf.cli.display import (
     recommend_regressor,
 )
 from bayleaf.cli.model_options import REGRESSOR, ModelOptions, Models, model_names
-from bayleaf.cli.options import Drop, FileFormat, Flag, Loss, PlanFile, Table
+from bayleaf.cli.options import (
+    Drop,
+    FileFormat,
+    Flag,
+    Loss,
+    PlanFile,
+    Table,
+    refuse_options,
+)
 from bayleaf.wording import name_list, quoted, visible
 
 if TYPE_CHECKING:
@@ -25,6 +33,7 @@ if TYPE_CHECKING:
     from bayleaf.evaluation.comparison import Comparison
     from bayleaf.evaluation.cross_validation import CrossValidation
     from bayleaf.evaluation.operating_points import OperatingPoint
+    from bayleaf.evaluation.regression import RegressionScores
 
 _DEFAULT = ("nb", "tan", "kdb", "hnb", "auto")
 
@@ -88,7 +97,8 @@ def compare(
         Column to predict; of several tables one for all, or repeated for each.
     model
         nb, tan, kdb, hnb, aode, a2de, auto, mixture, latent_class or network; may be
-        repeated, or several with commas between them.
+        repeated, or several with commas between them. regressor, alone, for a numeric
+        target: its scores on each table, as bayleaf evaluate shows them.
     baseline
         Model that the others are tested against; best: the best of each score.
     description_length
@@ -113,11 +123,6 @@ def compare(
         check_writable(csv)
     options, split = options or ModelOptions(), split or FoldOptions()
     names = model_names(model)
-    if REGRESSOR in names:
-        raise ValueError(
-            "compare takes classifiers; score the regressor with bayleaf evaluate "
-            "--model regressor"
-        )
     tables = [data, *further]
     if len(target) not in (1, len(tables)):
         raise ValueError(
@@ -125,6 +130,16 @@ def compare(
             f"got {len(target)}"
         )
     targets = target * len(tables) if len(target) == 1 else target
+    of_classifiers = {
+        "--loss": loss,
+        "--baseline": baseline != "best",
+        "--description-length": description_length,
+        "--csv": csv,
+        "--markdown": markdown,
+    }
+    if is_regressor(names, of_classifiers, split):
+        show_regressors(tables, targets, split, options, form, as_json=json)
+        return 0
     names_of_tables = _table_names(tables)
     comparisons: list[Comparison] = []
     others: list[dict[str, Any]] = []
@@ -246,6 +261,101 @@ def compare_models(
     report.add(comparison.results[0].held_out.unknown, lines)
     report.show()
     return comparison, table.empty
+
+
+def is_regressor(
+    names: Sequence[str], of_classifiers: dict[str, Any], split: FoldOptions
+) -> bool:
+    """Whether the model is the regressor, which is scored alone.
+
+    ValueError if others are named next to it, or options that it does not have.
+    """
+    if REGRESSOR not in names:
+        return False
+    if len(names) > 1:
+        raise ValueError(
+            "--model regressor predicts numbers, which classifiers do not; name it "
+            "alone"
+        )
+    refuse_options({**of_classifiers, "--time": split.time})
+    return True
+
+
+def show_regressors(
+    tables: Sequence[str],
+    targets: Sequence[str],
+    split: FoldOptions,
+    options: ModelOptions,
+    form: FileFormat | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Cross-validate the regressor on files and print its scores on each."""
+    from bayleaf.cli.console import ShownConsole
+    from bayleaf.results.text import print_document
+
+    weighted = "" if split.weight is None else ", by weight in fits and in scores"
+    values = []
+    for data, target in zip(tables, targets, strict=True):
+        scores, empty = _regression_scores(
+            options.build(REGRESSOR), data, target, split, options.seed, form
+        )
+        of_table = {"data": data, "target": target} if len(tables) > 1 else {}
+        others = {"seed": options.seed, "weight": split.weight, **empty.to_dict()}
+        values.append({"model": REGRESSOR, **of_table, **scores.to_dict(), **others})
+        if not as_json:
+            where = f"{target} of {Path(data).name}: " if of_table else ""
+            document = scores.document()
+            title = visible(f"{where}{REGRESSOR}, {document.title}{weighted}")
+            print_document(replace(document, title=title), ShownConsole())
+    if as_json:
+        print_json(values)
+
+
+def _regression_scores(
+    estimator: Any,
+    data: str,
+    target: str,
+    split: FoldOptions,
+    seed: int,
+    form: FileFormat | None,
+) -> tuple[RegressionScores, EmptyTargets]:
+    """Cross-validate a regressor on a file; and the rows with an empty target."""
+    from bayleaf.classifiers.shared.parameters import numbers_of
+    from bayleaf.cli.table_reading import UnknownReport, has_csv, training_table
+    from bayleaf.evaluation.regression import cross_validate_regressors
+
+    form = form or FileFormat()
+    reading = form.plan(split.plan, is_csv=has_csv(data))
+    table = training_table(
+        data,
+        target,
+        drop=split.drop,
+        weight=split.weight,
+        form=form.of_plan(reading),
+        aside=split.groups,
+        plan=reading,
+    )
+    table.empty.report()
+    numbers = numbers_of(f"the target column {target}", table.target.to_numpy())
+    unknown: list[Any] = []
+    with progress():
+        found = cross_validate_regressors(
+            {REGRESSOR: estimator},
+            table.features,
+            numbers,
+            n_folds=split.folds,
+            n_repeats=split.repeats,
+            random_state=seed,
+            groups=None if table.aside is None else table.aside.to_pylist(),
+            sample_weight=table.weights,
+            unknown=unknown,
+            plan=reading,
+        )
+    report = UnknownReport(data)
+    report.add(unknown, range(1, len(numbers) + 1))
+    report.show()
+    return found[REGRESSOR], table.empty
 
 
 def positive_place(classes: Sequence[Any], positive: str) -> int:
