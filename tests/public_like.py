@@ -866,3 +866,323 @@ add(
     a=NUMBER,
     b=NUMBER,
 )
+
+# Numbers and dates of further countries and programs
+SIGNED = each(lambda i: (number(i) - 2000) * 1.5)
+add(
+    "sap",
+    lines(
+        ["Konto", "Saldo", "Menge", "Buchung"],
+        each(lambda i: f"{400000 + i * 7919 % 90001}"),
+        [f"{grouped(abs(v), '.', ','):>12}{'-' if v < 0 else ' '}" for v in SIGNED],
+        [f"{abs(round(v)):>8}{'-' if v < 0 else ' '}" for v in SIGNED],
+        each(lambda i: day(i, "{d:02}.{m:02}.{y}")),
+        sep="\t",
+    ),
+    Konto=Column("numeric", note="key"),
+    Saldo=Column("numeric", note="decimal commas"),
+    Menge=NUMBER,
+    Buchung=DATE,
+)
+add(
+    "prices without cents",
+    lines(
+        ["preis", "price", "dash"],
+        each(lambda i: f"{i + 3},- €" if i % 2 else f"{i + 3},50 €"),
+        each(lambda i: f"{i + 3}.-" if i % 2 else f"{i + 3}.50"),
+        each(lambda i: f"{i + 3},—" if i % 2 else f"{i + 3},50"),
+        sep=";",
+    ),
+    preis=Column("numeric", note="in €"),
+    price=NUMBER,
+    dash=NUMBER,
+)
+add(
+    "percent and plus",
+    lines(
+        ["anteil", "diff", "poll", "wert"],
+        each(lambda i: f"{number(i) / 50:.1f} %".replace(".", ",")),
+        [f"{v / 100:+.1f}".replace(".", ",") for v in SIGNED],
+        [f"{v / 100:+.0f} %".replace("-", "−") for v in SIGNED],
+        each(lambda i: f"{number(i) * 1e4:.2E}".replace(".", ",")),
+        sep=";",
+    ),
+    anteil=Column("numeric", note="in %"),
+    diff=Column("numeric", note="decimal commas"),
+    poll=Column("numeric", note="in %"),
+    wert=Column("numeric", note="decimal commas"),
+)
+add(
+    "brazilian",
+    lines(
+        ["valor", "depois", "data", "ativo"],
+        each(lambda i: "R$ " + grouped(number(i), ".", ",")),
+        each(lambda i: grouped(number(i), ".", ",") + " R$"),
+        each(lambda i: day(i, "{d:02}/{m:02}/{y}")),
+        ["VERDADEIRO" if yes else "FALSO" for yes in YES],
+        sep=";",
+    ),
+    valor=Column("numeric", note="in R$"),
+    depois=Column("numeric", note="in R$"),
+    data=Column("date", note="d/m/y"),
+    ativo=FLAG,
+)
+add(
+    "scandinavian",
+    lines(
+        ["pris", "beløb", "dato", "dag"],
+        each(lambda i: grouped(number(i), ".", ",") + " kr."),
+        each(lambda i: "kr " + grouped(number(i), "\xa0", ",")),
+        each(lambda i: day(i, "{d:02}-{m:02}-{y}")),
+        each(lambda i: f"{i % 28 + 1}. {['januar', 'mai', 'oktober'][i % 3]} 2020"),
+        sep=";",
+    ),
+    pris=Column("numeric", note="in kr."),
+    beløb=Column("numeric", note="in kr"),
+    dato=Column("date", note="d-m-y"),
+    dag=DATE,
+)
+add(
+    "polish and czech",
+    lines(
+        ["cena", "koruny", "datum", "forint"],
+        each(lambda i: grouped(number(i), " ", ",") + " zł"),
+        each(lambda i: grouped(number(i), "\xa0", ",") + " Kč"),
+        each(lambda i: day(i, "{d}. {m}. {y}")),
+        each(lambda i: grouped(number(i) * 100, " ", ",", 0) + " Ft"),
+        sep=";",
+    ),
+    cena=Column("numeric", note="in zł"),
+    koruny=Column("numeric", note="in Kč"),
+    datum=DATE,
+    forint=Column("numeric", note="in Ft"),
+)
+add(
+    "hungarian and korean dates",
+    lines(
+        ["kelt", "nap", "korean"],
+        each(lambda i: day(i, "{y}.{m:02}.{d:02}.")),
+        each(lambda i: day(i, "{y}. {m:02}. {d:02}. {H:02}:{M:02}")),
+        each(lambda i: day(i, "{y}. {m}. {d}")),
+    ),
+    kelt=DATE,
+    nap=DATE,
+    korean=DATE,
+)
+add(
+    "japanese",
+    lines(
+        ["日付", "金額", "円", "割合", "可否"],
+        each(lambda i: day(i, "{y}年{m}月{d}日")),
+        each(lambda i: f'"￥{number(i) * 10:,.0f}"'),
+        each(lambda i: f'"{number(i) * 10:,.0f}円"'),
+        each(lambda i: f"{number(i) / 50:.1f}%"),
+        ["○" if yes else "×" for yes in YES],
+    ),
+    "--encoding",
+    "cp932",
+    encoding="cp932",
+    日付=Column("date", note="y年m月d日"),
+    金額=Column("numeric", note="in ￥"),
+    円=Column("numeric", note="in 円"),
+    割合=Column("numeric", note="in %"),
+    可否=FLAG,
+)
+add(
+    "chinese",
+    lines(
+        ["日期", "收入", "是否", "时间"],
+        each(lambda i: day(i, "{y}-{m}-{d}")),
+        each(lambda i: f"{number(i):.2f}元"),
+        ["是" if yes else "否" for yes in YES],
+        each(lambda i: day(i, "{y}/{m}/{d} {H}:{M:02}")),
+    ),
+    "--encoding",
+    "gb18030",
+    encoding="gb18030",
+    日期=DATE,
+    收入=Column("numeric", note="in 元"),
+    是否=FLAG,
+    时间=DATE,
+)
+add(
+    "japanese eras",
+    lines(["日", "x"], each(lambda i: f"令和{i % 4 + 2}年{i % 12 + 1}月1日"), PLAIN),
+    日=DATE,
+    x=NUMBER,
+)
+add(
+    "russian",
+    lines(
+        ["цена", "дата", "да"],
+        each(lambda i: grouped(number(i), "\xa0", ",") + " руб."),
+        each(lambda i: day(i, "{d:02}.{m:02}.{y}")),
+        ["ИСТИНА" if yes else "ЛОЖЬ" for yes in YES],
+        sep=";",
+    ),
+    "--encoding",
+    "utf-8",
+    цена=Column("numeric", note="in руб."),
+    дата=DATE,
+    да=FLAG,
+)
+add(
+    "years of two digits",
+    lines(
+        ["us", "german", "born", "iso"],
+        each(lambda i: day(i, "{m}/{d}/") + f"{17 + i % 6}"),
+        each(lambda i: day(i, "{d:02}.{m:02}.") + f"{17 + i % 6}"),
+        each(lambda i: day(i, "{d:02}-{mon}-") + f"{(50 + i * 3) % 100:02}"),
+        each(lambda i: day(i, "{mon} ") + f"{17 + i % 6}"),
+    ),
+    us=Column("date", note="m/d/y"),
+    german=DATE,
+    born=DATE,
+    iso=TEXT,
+)
+add(
+    "excel serial dates",
+    lines(["Datum", "x"], each(lambda i: 43831 + i * 37 % 900), PLAIN),
+    Datum=NUMBER,
+    x=NUMBER,
+)
+add(
+    "excel texts as formulas",
+    lines(["code", "x"], each(lambda i: f'="{i % 5:03}"'), PLAIN),
+    code=TEXT,
+    x=NUMBER,
+)
+add(
+    "quarters and weeks",
+    lines(
+        ["q", "week", "month", "years"],
+        each(lambda i: f"{2019 + i % 3}Q{i % 4 + 1}"),
+        each(lambda i: f"2020-W{i % 20 + 1:02}"),
+        each(lambda i: f"{2019 + i % 3}M{i % 12 + 1:02}"),
+        each(lambda i: f"{2000 + i % 8}/{(i + 1) % 8:02}"),
+    ),
+    q=TEXT,
+    week=TEXT,
+    month=TEXT,
+    years=TEXT,
+)
+add(
+    "truths of countries",
+    lines(
+        ["de", "fr", "es", "it"],
+        ["WAHR" if yes else "FALSCH" for yes in YES],
+        ["VRAI" if yes else "FAUX" for yes in YES],
+        ["VERDADERO" if yes else "FALSO" for yes in YES],
+        ["VERO" if i % 3 else "FALSO" for i in range(N)],
+        sep=";",
+    ),
+    de=FLAG,
+    fr=FLAG,
+    es=FLAG,
+    it=FLAG,
+)
+
+# Statistical offices
+add(
+    "eurostat",
+    lines(
+        ["geo", "2019", "2020"],
+        each(lambda i: f"{'ABCDEFGH'[i % 8]}{i}"),
+        each(lambda i: ": " if i % 5 == 3 else f"{number(i):.1f} "),
+        each(lambda i: ":" if i % 7 == 3 else str(round(number(i)))),
+        sep="\t",
+    ),
+    geo=KEY,
+)
+FILES["eurostat"].columns.update(
+    {"2019": Column("numeric", 8, "':'"), "2020": Column("numeric", 6, "':'")}
+)
+add(
+    "title, units and notes",
+    "Table 3: Sales by region\nin thousands\n\n"
+    + "Region,Sales,Share\n,EUR,%\n"
+    + lines(None, WORDS, PLAIN, each(lambda i: f"{i * 7 % 40 / 4}"))
+    + "\nSource: own survey\n1) preliminary\n",
+    says="3 lines above",
+    Region=TEXT,
+    Sales=NUMBER,
+    Share=NUMBER,
+)
+
+# Layouts
+add(
+    "names of two lines",
+    lines(['"Sales\n(EUR)"', '"Region\nname"'], PLAIN, WORDS, end="\r\n"),
+)
+FILES["names of two lines"].columns.update(
+    {"Sales\n(EUR)": NUMBER, "Region\nname": TEXT}
+)
+add(
+    "names in two rows",
+    ",2019,,2020,\nRegion,Sales,Costs,Sales,Costs\n"
+    + lines(None, WORDS, PLAIN, PLAIN, PLAIN, PLAIN),
+    says="looks like values, not like distinct names",
+)
+PAGES = BODY.splitlines(keepends=True)
+add(
+    "the header again on every page",
+    "".join(
+        line + PAGES[0] * (i % 10 == 9) for i, line in enumerate(PAGES) if i < N + 1
+    ),
+    says="is repeated in 4 lines, left out",
+    **PARTS,
+)
+add(
+    "utf-16 of the other order",
+    "\ufeff" + lines(["Größe", "b", "d"], WORDS, PLAIN, ISO, sep="\t", end="\r\n"),
+    encoding="utf-16-be",
+    says="tabs",
+    Größe=TEXT,
+    b=NUMBER,
+    d=DATE,
+)
+add(
+    "tabs and quoted lines",
+    lines(
+        ["note", "x"],
+        each(lambda i: f'"{WORDS[i]}\n\tdark"' if i % 2 else WORDS[i]),
+        PLAIN,
+        sep="\t",
+        end="\r\n",
+    ),
+    says="tabs",
+    note=TEXT,
+    x=NUMBER,
+)
+add(
+    "fixed width",
+    "".join(
+        f"{a:<10}{b:>12}{c:>14}\n"
+        for a, b, c in [
+            ("region", "sales", "day"),
+            *zip(WORDS, map(str, PLAIN), ISO, strict=True),
+        ]
+    ),
+    says="blanks",
+    region=TEXT,
+    sales=NUMBER,
+    day=DATE,
+)
+add("lines that end twice", BODY.replace("\n", "\r\r\n"), **PARTS)
+add(
+    "blanks behind commas",
+    lines(["Region", "Sales", "Date"], WORDS, PLAIN, ISO, sep=", "),
+    **PARTS,
+)
+add(
+    "spss labels",
+    lines(
+        ["q1", "q2", "weight"],
+        each(lambda i: ["1 - agree", "2 - neutral", "3 - disagree"][i % 3]),
+        each(lambda i: "-99" if i % 8 == 3 else str(i % 5 + 1)),
+        each(lambda i: f"{number(i) / 1000:.6f}".replace("0.", ".", 1)),
+    ),
+    q1=TEXT,
+    q2=FLAG,
+    weight=NUMBER,
+)

@@ -329,3 +329,25 @@ def test_a_cell_below_no_name_is_refused(run: Run, tmp_path: Path) -> None:
     assert (done.code, "a cell without a name above, 'odd'" in done.err) == (2, True)
     source.write_text("a,,,b\n" + "1,odd,,p\n2,,,q\n" * 90)
     assert read_table(str(source)).column_names == ["a", "", "b"]
+
+
+def test_lines_that_repeat_a_header_above_numbers_are_no_rows(
+    run: Callable[..., Any], tmp_path: Path
+) -> None:
+    path, model, out = (tmp_path / name for name in ("t.csv", "m.json", "out.csv"))
+    rows = [f"{i * 7 % 40},{'uv'[i % 2]},{'pq'[i % 3 == 0]}\n" for i in range(40)]
+    path.write_text("x,g,y\n" + "x,g,y\n".join(["".join(rows[:9]), *rows[9:]]))
+    whole = read_table(str(path))
+    batches = pa.Table.from_batches(read_batches(str(path)))
+    assert whole.num_rows == batches.num_rows == 40
+    assert whole.column("x").to_pylist() == [i * 7 % 40 for i in range(40)]
+    done = run("fit", path, "--target", "y", "--model", "nb", "-o", model)
+    assert f"the header of {path} is repeated in 31 lines, left out" in done.err
+    assert run("predict", model, path, "-o", out).code == 0
+    written = out.read_text().splitlines()[1:]
+    assert [line.rsplit(",", 3)[0] + "\n" for line in written] == rows
+    # Among words alone such a line may be a row, and so it may without a header.
+    path.write_text("g,y\n" + "u,p\nv,q\ng,y\n" * 20)
+    assert read_table(str(path)).num_rows == 60
+    path.write_text("x,g\n" + "1,u\nx,g\n" * 20)
+    assert read_table(str(path), FileFormat(no_header=True)).num_rows == 41

@@ -42,6 +42,7 @@ class Dialect:
     has_units: bool = False  # whether units are in the line below the header
     empty: tuple[int, ...] = ()  # columns without a name and text, if several lack one
     is_like_data: bool = False  # whether the header may be a row of values
+    is_apart: bool = False  # whether lines like the header are copies, not rows
 
     def described(self, form: FileFormat) -> str:
         """What is unusual of the layout and format, in words; empty if nothing is."""
@@ -135,7 +136,9 @@ class _Layout:
         if trailing and any(rows[first][n_cells:]):
             trailing, n_cells, ends = False, n_cut, rows
             first, has_title = _first_row(ends, n_cells, form.no_header)
-        header, below = ends[first], ends[first + 1 :]
+        header = ends[first]
+        is_apart = not form.no_header and _is_apart(header, ends[first + 1 :])
+        below = _without_copies(header, ends[first + 1 :])
         is_short = not form.no_header and not trailing and _is_short(header, below)
         if is_short:
             header = ["", *header]
@@ -149,6 +152,7 @@ class _Layout:
             not form.no_header and _are_units(below, len(header)),
             () if form.no_header else _empty_columns(header, below),
             not form.no_header and _is_like_data(header, below),
+            is_apart,
         )
         rows = [header, *below]
         share = sum(len(row) == len(header) for row in rows) / len(rows)
@@ -211,6 +215,7 @@ def _is_header(row: Row, below: Sequence[Row]) -> bool:
     The first column, and those without text, may lack a name.
     """
     names = [cell for cell in row if cell.strip()]
+    below = _without_copies(row, below)
     return 0 < len(names) == len({*names}) and all(
         not any("".join(r[place : place + 1]).strip() for r in below if place)
         if not cell.strip()
@@ -218,6 +223,24 @@ def _is_header(row: Row, below: Sequence[Row]) -> bool:
         and not _occurs(cell, place, below)
         for place, cell in enumerate(row)
     )
+
+
+def _is_apart(header: Row, rows: Sequence[Row]) -> bool:
+    """Whether a column has a name above numbers alone, but for copies of the header."""
+    others = [row for row in rows if row != header]
+    for index, name in enumerate(header if len(header) > 1 else ()):
+        cells = [c for row in others for c in row[index : index + 1] if c.strip()]
+        are_numbers = cells and all(map(_LIKE_NUMBER.fullmatch, cells))
+        if are_numbers and name.strip() and not _LIKE_NUMBER.fullmatch(name):
+            return True
+    return False
+
+
+def _without_copies(header: Row, rows: Sequence[Row]) -> Sequence[Row]:
+    """Rows without those that repeat the header, as on every page of a print."""
+    if header not in rows or not _is_apart(header, rows):
+        return rows
+    return [row for row in rows if row != header]
 
 
 def _is_like_data(row: Row, below: Sequence[Row]) -> bool:

@@ -35,7 +35,7 @@ from bayleaf.cli.stata_files import StataFile
 from bayleaf.cli.workbooks import sheet_text
 from bayleaf.data.text_forms import NO_SIGNS, TRUTHS, TextEvidence, file_signs
 from bayleaf.streams.csv_files import CODECS, inner_suffix
-from bayleaf.wording import cut, name_list, quoted, shown_name
+from bayleaf.wording import counted, cut, name_list, quoted, shown_name
 
 _LOGGER = logging.getLogger("bayleaf")
 # Bytes of a CSV block held in memory at once.
@@ -409,6 +409,36 @@ def _without_footer(
         yield b"".join(lines[:first])
 
 
+def _without_copies(
+    blocks: Iterator[bytes], header: bytes, called: str
+) -> Iterator[bytes]:
+    """The rows of a file; lines that repeat its header are blank, and reported."""
+    copy = re.compile(rb"(?m)^%s(?=\r?$)" % re.escape(header))
+    left, n_copies = b"", 0
+    for block in blocks:
+        end = block.rfind(b"\n") + 1
+        whole, left = (left + block[:end], block[end:]) if end else (b"", left + block)
+        if header in whole:
+            whole, n_found = copy.subn(b"", whole)
+            n_copies += n_found
+        if whole:
+            yield whole
+    if left and left != header:
+        yield left
+    if n_copies:
+        _report_copies(called, n_copies)
+
+
+@cache
+def _report_copies(called: str, n_copies: int) -> None:
+    """Report copies of the header once, though files may be read several times."""
+    lines = counted(n_copies, "line")
+    print(
+        f"bayleaf: the header of {called} is repeated in {lines}, left out",
+        file=sys.stderr,
+    )
+
+
 @cache
 def _report_footer(called: str, text: str) -> None:
     """Report lines below the rows once, though files may be read several times."""
@@ -488,7 +518,10 @@ class _Start(NamedTuple):
             n_lines = len(first.splitlines()) or 1
             first = _header_of(columns, dialect.separator) + b"\n" * (n_lines - 1)
         below: list[bytes] = []
-        blocks = _without_footer(_blocks(rest), dialect, called(source), below)
+        blocks = _blocks(rest)
+        if dialect.is_apart and b"\n" not in header.strip():
+            blocks = _without_copies(blocks, header.rstrip(b"\r\n"), called(source))
+        blocks = _without_footer(blocks, dialect, called(source), below)
         if rows is not None:
             rows.set_layout(dialect, len(names), above, header, head, units)
             blocks = rows.watched(blocks)

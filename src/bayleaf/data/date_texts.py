@@ -53,18 +53,13 @@ _ORDINAL = r"(?:st|nd|rd|th|\.)?"
 # As in "Mon, 6 Jan 2020" and "6 de enero de 2020".
 _WEEKDAY, _OF = r"(?:[^\W\d_]{3,10},? )?", r"(?:de )?"
 _PATTERNS = {
-    **{
-        f"y{s}m{s}d": rf"{_YEAR}{re.escape(s)}{_MONTH}{re.escape(s)}{_DAY}"
-        for s in "-/."
-    },
-    **{
-        f"d{s}m{s}y": rf"{_DAY}{re.escape(s)}{_MONTH}{re.escape(s)}{_SHORT_YEAR}"
-        for s in "/-."
-    },
-    **{
-        f"m{s}d{s}y": rf"{_MONTH}{re.escape(s)}{_DAY}{re.escape(s)}{_SHORT_YEAR}"
-        for s in "/-"
-    },
+    **{f"y{s}m{s}d": f"{_YEAR}{s}{_MONTH}{s}{_DAY}" for s in "-/"},
+    **{f"d{s}m{s}y": f"{_DAY}{s}{_MONTH}{s}{_SHORT_YEAR}" for s in "/-"},
+    # Hungary and Korea write blanks and a last point, Czechia and Croatia one of them.
+    "y.m.d": rf"{_YEAR}\. ?{_MONTH}\. ?{_DAY}\.?",
+    "d.m.y": rf"{_DAY}\. ?{_MONTH}\. ?{_SHORT_YEAR}\.?",
+    "y年m月d日": rf"{_YEAR} ?[年년] ?{_MONTH} ?[月월] ?{_DAY} ?[日일]",
+    **{f"m{s}d{s}y": f"{_MONTH}{s}{_DAY}{s}{_SHORT_YEAR}" for s in "/-"},
     "d month y": rf"{_WEEKDAY}{_DAY}{_ORDINAL}[ -]?"
     rf"{_OF}{_WORD},?[ -]?{_OF}{_SHORT_YEAR}",
     "month d y": rf"{_WEEKDAY}{_WORD} {_DAY}{_ORDINAL},? {_YEAR}",

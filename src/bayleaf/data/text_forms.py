@@ -57,6 +57,9 @@ MISSING_MARKERS = frozenset(
         "---",
         ".",
         "..",
+        "...",
+        "…",
+        ":",
         "?",
         "*",
         "\\N",
@@ -121,14 +124,15 @@ MAX_WORDS, MAX_WORD_SHARE = 5, 0.05
 MIN_NUMBERS = 10
 
 _CURRENCY = (
-    r"R\$|US\$|A\$|C\$|[$€£¥₹₩₽₺₫₪₴฿]|USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|SEK|NOK|DKK"
-    r"|PLN|CZK|HUF|BRL|kr\.?|zł|Kč|Ft|Fr\.|Rs\.?"
+    r"[A-Z]{0,2}\$|[€£¥￥₹₩₽₺₫₪₴฿円元원]|USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|SEK|NOK|DKK"
+    r"|PLN|CZK|HUF|BRL|RUB|TRY|MXN|ZAR|NZD|SGD|HKD|KRW|kr\.?|zł|Kč|Ft|Fr\.|Rs\.?|руб\.?"
 )
 _BLANK = r"[ \x{a0}\x{2007}\x{2009}\x{202f}]"
+# Prices without cents have a dash in their place, not a minus.
 NUMBER_PARTS = (
     r"^(?P<open>\()?(?P<before>[+\-−])?"
     rf"(?P<unit>{_CURRENCY})?{_BLANK}?(?P<inner>[+\-−])?"
-    rf"(?P<body>[\d.,'’\x{{a0}}\x{{2007}}\x{{2009}}\x{{202f}} ]*\d[.,]?)"
+    r"(?P<body>[\d.,'’\x{a0}\x{2007}\x{2009}\x{202f} ]*\d(?:[.,](?:--?|[–—])?)?)"
     r"(?P<exponent>[eE][+-]?\d+)?"
     rf"{_BLANK}?(?P<last_unit>%|{_CURRENCY})?(?P<after>-)?(?P<close>\))?$"
 )
@@ -178,7 +182,7 @@ def _signatures() -> dict[str, _Signature]:
         for decimal in ".,":
             if decimal != sign:
                 name = f"groups by {sign} and {decimal}"
-                pattern = rf"^{group}{re.escape(decimal)}\d+$"
+                pattern = rf"^{group}{re.escape(decimal)}\d*$"
                 result[name] = _Signature(pattern, item & {(decimal, sign)})
     return result
 
@@ -506,7 +510,8 @@ def _one_sign(parts: pa.StructArray) -> NDArray[np.bool_]:
 
 def _bodies(parts: pa.StructArray) -> pa.Array:
     """Digits and the signs between them; all blanks as one, apostrophes too."""
-    bodies = pc.replace_substring_regex(parts.field("body"), _BLANK, " ")
+    bodies = pc.utf8_rtrim(parts.field("body"), "-–—")
+    bodies = pc.replace_substring_regex(bodies, _BLANK, " ")
     return pc.replace_substring(pc.utf8_rtrim_whitespace(bodies), "’", "'")
 
 

@@ -3,8 +3,8 @@
 // Codes, such as those of post offices, may begin with zeros that numbers lose.
 const PADDED = /^[^\d.,]*0\d/;
 // Digits in groups, whose sign is the first or second group, or with decimals alone.
-const GROUPED = new RegExp("^(?:[1-9]\\d?\\d?([., '])\\d{3}(?:\\1\\d{3})*(?:(?!\\1)[.,]\\d+)?"
-  + "|[1-9]\\d?(?:(,)\\d\\d)+,\\d{3}(?:\\.\\d+)?|\\d+(?:[.,]\\d*)?|[.,]\\d+)$");
+const GROUPED = new RegExp("^(?:[1-9]\\d?\\d?([., '])\\d{3}(?:\\1\\d{3})*(?:(?!\\1)[.,]\\d*)?"
+  + "|[1-9]\\d?(?:(,)\\d\\d)+,\\d{3}(?:\\.\\d*)?|\\d+(?:[.,]\\d*)?|[.,]\\d+)$");
 
 /** Reads texts that spell numbers. */
 class Numbers {
@@ -16,7 +16,7 @@ class Numbers {
   value(text, { text: form }) {
     const plain = text.replace(/[\xa0\u2007\u2009\u202f]/g, " ").replace(/\u2019/g, "'");
     const parts = this.pattern.exec(plain)?.groups;
-    const body = parts && GROUPED.exec(parts.body);
+    const body = parts && GROUPED.exec(parts.body.replace(/[-–—]+$/, ""));
     if (!body || PADDED.test(plain)) return null;
     const signs = ["open", "before", "inner", "after"].map((name) => parts[name] ?? "").join("");
     const isOdd = signs.length > 1 || !parts.open !== !parts.close || (parts.unit && parts.last_unit);

@@ -130,9 +130,8 @@ def readers_of(content: Content) -> list[str]:
 
 
 def of_script(pattern: str) -> str:
-    """A pattern in the words of JavaScript, which escapes no hyphen between parts."""
-    pattern = pattern.replace("?P<", "?<").replace(r"[^\W\d_]", r"\p{L}")
-    return pattern.replace(r")\-(", ")-(")
+    """A pattern in the words of JavaScript."""
+    return pattern.replace("?P<", "?<").replace(r"[^\W\d_]", r"\p{L}")
 
 
 def number_pattern() -> str:

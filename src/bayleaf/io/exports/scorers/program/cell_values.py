@@ -13,8 +13,8 @@ from typing import Any
 _PADDED = re.compile(r"[^\d.,]*0\d", re.ASCII)
 # Digits in groups, whose sign is the first or second group, or with decimals alone.
 _GROUPED = re.compile(
-    r"[1-9]\d?\d?([., '])\d{3}(?:\1\d{3})*(?:(?!\1)[.,]\d+)?"
-    r"|[1-9]\d?(?:(,)\d\d)+,\d{3}(?:\.\d+)?|\d+(?:[.,]\d*)?|[.,]\d+",
+    r"[1-9]\d?\d?([., '])\d{3}(?:\1\d{3})*(?:(?!\1)[.,]\d*)?"
+    r"|[1-9]\d?(?:(,)\d\d)+,\d{3}(?:\.\d*)?|\d+(?:[.,]\d*)?|[.,]\d+",
     re.ASCII,
 )
 _BLANKS = str.maketrans("\xa0\u2007\u2009\u202f\u2019", "    '")
@@ -42,7 +42,7 @@ class Numbers:
         signs = "".join([parts[name] for name in ("open", "before", "inner", "after")])
         is_odd = len(signs) > 1 or bool(parts["open"]) != bool(parts["close"])
         is_odd |= bool(parts["unit"] and parts["last_unit"])
-        body = _GROUPED.fullmatch(parts["body"])
+        body = _GROUPED.fullmatch(parts["body"].rstrip("-–—"))
         if not body or is_odd:
             return None
         if parts["last_unit"] == "%" and form.get("unit") != "%":
