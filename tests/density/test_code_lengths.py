@@ -20,7 +20,7 @@ CASES = [
     for setting in SETTINGS
     for seed in range(25)
 ]
-ALL_CASES = [*(pytest.param(*setting, 25) for setting in QUICK), *CASES]
+ALL_CASES = [*(pytest.param(*setting, 26) for setting in QUICK), *CASES]
 # What groups stand for, as nested as `hierarchies` takes them. Where these are refined
 # or others learned, at most three members are joined: so that any order of joining
 # gives as many cuts.
