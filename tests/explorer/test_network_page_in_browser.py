@@ -352,3 +352,22 @@ def test_findings_that_hardly_change_the_answer_are_called_so(
         assert told.startswith(f"{subject} {asked}: {numbers}")
         assert told.endswith(without)
     assert n_told == 3
+
+
+LOW_CONTROLS = """[...document.querySelectorAll("button, summary, select, input")]
+  .filter((one) => one.checkVisibility() && getComputedStyle(one).display !== "inline"
+    && one.getBoundingClientRect().height < 23.9)
+  .map(({ tagName, id, innerText }) => `${tagName} ${id} ${innerText}`)"""
+
+
+def test_controls_on_a_telephone_are_high_enough_for_a_finger(
+    alarm: str, open_page: Any
+) -> None:
+    X, y = load_heart(return_X_y=True)
+    cockpit = explorer_html(NaiveBayesClassifier().fit(X, y))
+    for html in (alarm, cockpit):
+        page = open_page(html, viewport={"width": 400, "height": 800}, has_touch=True)
+        assert page.evaluate(LOW_CONTROLS) == []
+        if page.locator("#tab-cockpit").is_visible():
+            page.locator("#tab-cockpit").tap()
+            assert page.evaluate(LOW_CONTROLS) == []

@@ -249,7 +249,12 @@ def test_what_if_takes_a_goal_and_a_try_is_taken_back(
     first.get_by_role("button").click()
     assert shown(page, 6)[target] == lowered
     assert "Tried: " in page.inner_text("#what-if-tried")
+    page.wait_for_function("() => !window.bayleaf.page.isWorking")
+    focused = "document.activeElement.innerText"
+    assert page.evaluate(focused) == "Take it back"
     page.keyboard.press("Enter")
+    page.wait_for_function("() => !window.bayleaf.page.isWorking")
+    assert page.evaluate(focused) == "What if"
     assert verdict_of(page) == before
     assert page.inner_text("#what-if-tried") == ""
 

@@ -29,7 +29,7 @@ class NetworkEngine extends NetworkScores {
   ask(question) {
     super.ask(question);
     this.collection = new Collection(this.tree, question);
-    this.most = new Collection(this.tree, question, true);
+    this.most = null;
   }
 
   /** ln P(evidence), nats. */
@@ -98,6 +98,7 @@ class NetworkEngine extends NetworkScores {
 
   /** The most probable states of all variables; null if the evidence is impossible. */
   mostProbable(evidence) {
+    this.most ??= new Collection(this.tree, this.question, true);
     const found = mostProbable(this.enter(this.most, evidence, -1));
     return found && { ...found, states: found.states.slice(0, this.nVariables) };
   }

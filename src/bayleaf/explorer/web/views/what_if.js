@@ -109,10 +109,13 @@ class WhatIfPanel {
   /** What was tried, while it holds, and a way back. */
   #showTried() {
     const { session, trial } = this;
-    this.tried.replaceChildren(...(this.#isTrying() ? [
+    keepFocus(this.tried, () => this.tried.replaceChildren(...(this.#isTrying() ? [
       element("span", { text: `Tried: ${trial.words}.`, dir: "auto" }), " ",
-      pressing("Take it back", () => session.replace(trial.before), { "data-key": "back" }),
-    ] : []));
+      pressing("Take it back", () => {
+        session.replace(trial.before);
+        byId("what-if").querySelector("summary").focus({ preventScroll: true });
+      }, { "data-key": "back" }),
+    ] : [])));
   }
 
   /** Buttons of what is set, which a press keeps as it is. */
@@ -170,7 +173,9 @@ class WhatIfPanel {
       this.trial = { before: session.evidence, after: changed, words };
       this.chosen.tried = this.state;
       session.replace(changed);
-      (this.tried.querySelector("button") ?? byId("undo")).focus();
+      // The panel is drawn again after the answer.
+      this.#showTried();
+      this.tried.querySelector("button")?.focus({ preventScroll: true });
     });
     return element("li", {}, [
       button,
