@@ -275,6 +275,38 @@ def test_edits_are_made_and_undone_by_keyboard(open_page: Any) -> None:
     assert page.locator("#edit-undo").is_disabled()
 
 
+HIDDEN_POINTS = """() => {
+  const path = [...document.querySelectorAll("#graph .arc")].at(-1);
+  const boxes = [...document.querySelectorAll("#monitors .card")]
+    .map((card) => card.getBoundingClientRect());
+  return Array.from({ length: 39 }, (_, k) =>
+    path.getPointAtLength(path.getTotalLength() * (k + 1) / 40)
+      .matrixTransform(path.getScreenCTM()))
+    .filter(({ x, y }) => boxes.some((box) =>
+      x > box.left && x < box.right && y > box.top && y < box.bottom)).length;
+}"""
+
+
+@pytest.mark.slow
+def test_an_added_arc_is_not_hidden_behind_boxes(open_page: Any) -> None:
+    X, y = load_heart(return_X_y=True)
+    model = bayleaf.NaiveBayesClassifier().fit(X, y)
+    page = open_page(
+        explorer_html(model, edit=frame_of(X, y)),
+        viewport={"width": 1280, "height": 800},
+    )
+    names = [str(name) for name in model.model_.domain.names]
+    page.locator(f"#variable-{names.index('major_vessels_coloured')} .name").click()
+    page.locator("#edit summary").click()
+    arcs = page.locator("#graph .arc").count()
+    for parent in ("resting_ecg", "st_depression", "thallium_scan"):
+        page.get_by_label("New parent").select_option(label=parent)
+        page.get_by_role("button", name="Add arc").click()
+        assert page.locator("#graph .arc").count() == arcs + 1
+        assert page.evaluate(HIDDEN_POINTS) == 0
+        page.locator("#edit-undo").click()
+
+
 def test_what_cannot_be_edited_is_refused() -> None:
     X, y = heart()
     frame = frame_of(X, y)

@@ -2,6 +2,8 @@
 
 const THINNEST = 1;
 const WIDEST = 4.5;
+// How far the ends of a curve pull it out of its column of boxes.
+const BEND = 28;
 
 /** Points of Bezier curves as the data of a path. */
 function pathOf(way) {
@@ -17,6 +19,35 @@ function bow([x1, y1, w1, h1], [x2, y2, w2, h2]) {
   const end = [x2 + w2 / 2, isDown ? y2 : y2 + h2];
   const bend = (end[1] - start[1]) / 2;
   return [...start, start[0], start[1] + bend, end[0], end[1] - bend, ...end];
+}
+
+/** Curves from a side of one box to a side of another, through the gaps next to them. */
+function sideways([x1, y1, w1, h1], [x2, y2, w2, h2]) {
+  const [from, to] = [y1 + h1 / 2, y2 + h2 / 2];
+  const curve = (start, end, bend) => [start, from, bend, from, bend, to, end, to];
+  return [
+    curve(x1, x2, Math.min(x1, x2) - BEND),
+    curve(x1 + w1, x2 + w2, Math.max(x1 + w1, x2 + w2) + BEND),
+    curve(x1, x2 + w2, (x1 + x2 + w2) / 2),
+    curve(x1 + w1, x2, (x1 + w1 + x2) / 2),
+  ];
+}
+
+/** How many of some points of a single curve are in boxes. */
+function pointsInBoxes([x0, y0, x1, y1, x2, y2, x3, y3], boxes) {
+  const at = (t, a, b, c, d) =>
+    (1 - t) ** 3 * a + 3 * t * (1 - t) ** 2 * b + 3 * t ** 2 * (1 - t) * c + t ** 3 * d;
+  const shares = Array.from({ length: 29 }, (_, k) => (k + 1) / 30);
+  return sumOf(shares.map((t) => {
+    const [px, py] = [at(t, x0, x1, x2, x3), at(t, y0, y1, y2, y3)];
+    return Number(boxes.some(([x, y, w, h]) => px > x && px < x + w && py > y && py < y + h));
+  }));
+}
+
+/** The single curve from one box to another that is least hidden by boxes. */
+function aroundBoxes(from, to, boxes) {
+  const ways = [bow(from, to), ...sideways(from, to)];
+  return ways[argMax(ways.map((way) => -pointsInBoxes(way, boxes)))];
 }
 
 /** The layer of arcs below the boxes. */

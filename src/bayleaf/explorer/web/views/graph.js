@@ -51,7 +51,7 @@ class Graph {
   }
 }
 
-/** A map without the arcs that an edit has removed, and with bows for those it has added. */
+/** A map without the arcs that an edit has removed, and with curves for those it has added. */
 function editedMap(map, { learned, parents }) {
   const isRemoved = ([parent, child]) =>
     learned[child]?.includes(parent) && !parents[child].includes(parent);
@@ -63,7 +63,7 @@ function editedMap(map, { learned, parents }) {
     const boxOf = (node) => drawing.boxes[place.get(node)];
     return { ...drawing, ways: [
       ...kept.map((arc) => drawing.ways[arc]),
-      ...added.map(([parent, child]) => bow(boxOf(parent), boxOf(child))),
+      ...added.map(([parent, child]) => aroundBoxes(boxOf(parent), boxOf(child), drawing.boxes)),
     ] };
   };
   const drawings = Object.entries(map.drawings).map(([form, drawing]) => [form, redrawn(drawing)]);
