@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,12 @@ import numpy as np
 import psutil
 import pytest
 
-from bayleaf import KDBClassifier, NaiveBayesClassifier, TANClassifier
+from bayleaf import (
+    AveragedKDBClassifier,
+    KDBClassifier,
+    NaiveBayesClassifier,
+    TANClassifier,
+)
 from bayleaf.data import memory
 from bayleaf.data.memory import size_in_bytes
 
@@ -181,3 +187,37 @@ def test_sizes_are_read_in_decimal_and_binary_units() -> None:
 def test_what_is_not_a_size_is_refused(size: Any) -> None:
     with pytest.raises(ValueError, match="memory must be a size such as 2GB, got"):
         size_in_bytes(size, "memory")
+
+
+def test_a_fit_without_memory_names_its_parameters(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: Any) -> None:
+        np.empty(1 << 60, dtype=np.uint8)
+
+    X, y = np.arange(40.0).reshape(20, 2), np.arange(20) % 2
+    kinds = (AveragedKDBClassifier, "max_model_size, .*memory"), (TANClassifier, "mem")
+    for kind, names in kinds:
+        monkeypatch.setattr(kind, "_learn", refuse)
+        with pytest.raises(MemoryError) as caught:
+            kind().fit(X, y)
+        assert re.fullmatch(
+            f"fit of {kind.__name__} needs more memory than this process may take; "
+            rf"(lower|pass a limit as) {names}.*, or take fewer rows or columns",
+            str(caught.value),
+        )
+
+
+def test_a_prediction_without_memory_asks_for_fewer_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = np.arange(40.0).reshape(20, 2), np.arange(20) % 2
+    model = NaiveBayesClassifier().fit(X, y)
+
+    def refuse(*_: Any) -> None:
+        raise MemoryError("the native core could not get the memory it needs")
+
+    monkeypatch.setattr(type(model.model_), "class_log_scores", refuse)
+    for method in (model.predict, model.predict_proba, model.explain):
+        with pytest.raises(MemoryError, match=r"memory .*; pass fewer rows at a time$"):
+            method(X)

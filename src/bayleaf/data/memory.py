@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bayleaf.wording import quoted
@@ -57,6 +58,27 @@ def check_memory(needed: float, what: str, mend: str) -> None:
             f"{what} would take about {_in_words(needed)} of memory, but "
             f"{_in_words(free)} are free; {mend}"
         )
+
+
+class NotEnoughMemoryError(MemoryError):
+    """Work needs more memory than there is; the message names a remedy."""
+
+
+@contextmanager
+def naming_remedy(what: str, mend: str) -> Iterator[None]:
+    """Replace a MemoryError by one that names `what` needs memory and how to `mend` it.
+
+    What NumPy and the native core raise names the last array at best. An error that
+    names a remedy already passes.
+    """
+    try:
+        yield
+    except NotEnoughMemoryError:
+        raise
+    except MemoryError as error:
+        raise NotEnoughMemoryError(
+            f"{what} needs more memory than this process may take; {mend}"
+        ) from error
 
 
 def free_bytes() -> float | None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.threads import run_tasks, stretches, worthwhile
 from bayleaf.data.codes import Codes
+from bayleaf.data.memory import naming_remedy
 from bayleaf.data.partial_values import Rows, available_codes
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.models.class_model import ClassModel, LogScores, calibrated_log_proba
@@ -151,6 +152,7 @@ class Predictor:
             result[feature] = joint[possible] @ ratios
         return np.maximum(result, _MIN_INFORMATION)
 
+    @naming_remedy("a prediction", "pass fewer rows at a time")
     def _by_parts(
         self,
         codes: Rows,
@@ -194,6 +196,7 @@ class Predictor:
         labels: NDArray[Any] = self.classes[self._by_parts(codes, result, chosen)]
         return labels
 
+    @naming_remedy("an explanation", "pass fewer rows at a time")
     def explain(
         self, codes: Rows, against: Any = None, *, of: Any = None
     ) -> list[Explanation]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import logging
 import sys
 import time
@@ -41,6 +42,7 @@ from bayleaf.data.incomplete_rows import (
     note_on_dropped_rows,
     without_incomplete_rows,
 )
+from bayleaf.data.memory import naming_remedy
 from bayleaf.data.partial_values import Hierarchies, Rows, rows_of, single_states
 from bayleaf.data.random_state import RandomState
 from bayleaf.data.reading_plan import ReadingPlan, resolve_plan
@@ -317,16 +319,30 @@ class TableEstimator(
         self, X: Any, y: Any, sample_weight: Any, method: str = "fit"
     ) -> Iterator[None]:
         """Report to callbacks that a fit begins and that it has ended."""
+        naming = naming_remedy(
+            f"{method} of {type(self).__name__}", self._memory_remedy
+        )
         if not HAS_CALLBACKS:
-            with one_warning():
+            with one_warning(), naming:
                 yield
             return
         context = self._init_callback_context(task_name=method)
         facts = {"sample_weight": sample_weight}
         context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=facts)
-        with one_warning():
+        with one_warning(), naming:
             yield
         context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=facts)
+
+    @property
+    def _memory_remedy(self) -> str:
+        """What to do where a fit gets too little memory."""
+        fitted: Any = self
+        remedies = "take fewer rows or columns"
+        if "memory" in inspect.signature(fitted.fit).parameters:
+            remedies = f"pass a limit as memory to fit, or {remedies}"
+        if hasattr(self, "max_model_size"):
+            remedies = f"lower max_model_size, {remedies}"
+        return remedies
 
     def _on_iteration(self, task_id: tuple[int, int], facts: Mapping[str, Any]) -> None:
         """Report to callbacks a finished pass below the fit."""
@@ -350,6 +366,7 @@ class TableEstimator(
         if self.verbose:
             print(f"{told} took {seconds:.3f} s", file=sys.stderr)
 
+    @naming_remedy("reading the table", "pass fewer rows at a time")
     def _encode(self, X: Any, *, return_notes: bool = False) -> EncodedTable:
         """Encode a table that has the columns of training, and note what was unknown.
 
