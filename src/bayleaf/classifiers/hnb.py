@@ -513,10 +513,10 @@ def given_latents(
     check_edges("required_joins", estimator.required_joins, "pairs")
     check_edges("forbidden_joins", estimator.forbidden_joins, "pairs")
     for parameter in ("required_joins", "forbidden_joins"):
-        for one, other in getattr(estimator, parameter):
-            if one == other:
+        for first, second in getattr(estimator, parameter):
+            if first == second:
                 raise ValueError(
-                    f"{parameter} pairs {quoted(one)} with itself; name two columns"
+                    f"{parameter} pairs {quoted(first)} with itself; name two columns"
                 )
     over: dict[Name, frozenset[Name]] = {}
     latents: list[tuple[frozenset[Name], frozenset[Name]]] = []

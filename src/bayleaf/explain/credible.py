@@ -124,25 +124,25 @@ class CredibleInterval(Result):
 
     def document(self) -> Document:
         """The intervals, and what rests on few rows."""
-        ranked = sorted(self.classes, key=lambda one: -one.probability)
+        ranked = sorted(self.classes, key=lambda share: -share.probability)
         intervals = [
-            f"{one.probability:.3f} in [{one.low:.3f}, {one.high:.3f}]  {one.label}"
-            for one in ranked[:_CLASSES_SHOWN]
+            f"{share.probability:.3f} in [{share.low:.3f}, {share.high:.3f}]  {share.label}"
+            for share in ranked[:_CLASSES_SHOWN]
         ]
         rare = [str(cell) for cell in self.rare_cells]
         title = f"resting on fewer than {FEW_ROWS:g} training rows"
         rows = [
             (
-                str(one.label),
-                *(f"{v:.3f}" for v in (one.probability, one.low, one.high)),
+                str(share.label),
+                *(f"{v:.3f}" for v in (share.probability, share.low, share.high)),
             )
-            for one in ranked
+            for share in ranked
         ]
         table = Table(
             ("class", "probability", "from", "to"),
             rows,
             f"row {self.row}",
-            bars=[(one.low, one.high) for one in ranked],
+            bars=[(share.low, share.high) for share in ranked],
             whole=1.0,
             max_rows=_CLASSES_SHOWN,
         )
@@ -153,7 +153,7 @@ class CredibleInterval(Result):
         )
 
     def __repr__(self) -> str:
-        best = max(self.classes, key=lambda one: one.probability)
+        best = max(self.classes, key=lambda share: share.probability)
         return brief(
             self,
             f"row {self.row}",

@@ -207,8 +207,8 @@ def _are_training_rows(
     known = training_rows_by_state(model_inside(model))
     columns = [*map(codes.column, range(codes.n_variables)), class_codes]
     return len(known) == len(columns) and all(
-        np.allclose(np.bincount(own, weights, len(rows) + 1)[: len(rows)], rows)
-        for own, rows in zip(columns, known, strict=True)
+        np.allclose(np.bincount(states, weights, len(rows) + 1)[: len(rows)], rows)
+        for states, rows in zip(columns, known, strict=True)
     )
 
 

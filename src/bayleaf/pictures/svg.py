@@ -37,7 +37,7 @@ _NAMES, _SCALE, _LINE = 130.0, 220.0, 14.0
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#c2540a")
 _NAME_LETTERS = 18
 # Width of a drawing of steps, height of its curve and of the rows below it. Three of
-# these drawings, or of bars, stand side by side on paper without being made smaller.
+# these drawings, or of bars, are side by side on paper without being made smaller.
 _STEPS = (222.0, 80.0, 26.0)
 _MAX_BINS = 40
 # Side of an icon; widths of names, bars and values, and letters in a line of a name.
