@@ -23,7 +23,7 @@ def test_strength_and_direction_are_shares_of_networks() -> None:
     assert list(found) == [("a", "b"), ("b", "c"), ("c", "a")]
     assert (found["a", "b"].strength, found["a", "b"].direction) == (1.0, 0.75)
     assert (found["b", "c"].strength, found["b", "c"].direction) == (0.5, 1.0)
-    assert "a -> b: in 100% of the networks, 75% of them" in str(strength)
+    assert "a -> b: in 100 % of the networks, 75 % of them" in str(strength)
 
 
 def test_the_averaged_network_leaves_out_what_closes_a_cycle() -> None:

@@ -138,8 +138,8 @@ class ArcStrength(Shown):
 
     def __str__(self) -> str:
         lines = [
-            f"  {arc.parent} -> {arc.child}: in {arc.strength:.0%} of the networks, "
-            f"{arc.direction:.0%} of them in this direction"
+            f"  {arc.parent} -> {arc.child}: in {100 * arc.strength:.0f} % of the "
+            f"networks, {100 * arc.direction:.0f} % of them in this direction"
             for arc in self.arcs[:_MOST_LINES]
         ]
         hidden = len(self.arcs) - _MOST_LINES

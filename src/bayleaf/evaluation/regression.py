@@ -56,13 +56,16 @@ class RegressionScores(Result):
             ("R2", f"{self.r2:.4f}"),
             ("CRPS", f"{self.crps:.5g}"),
             ("pinball loss", f"{self.pinball:.5g}"),
-            ("90 % interval", f"holds {self.coverage:.1%}, {self.width:.5g} wide"),
+            (
+                "90 % interval",
+                f"holds {100 * self.coverage:.1f} %, {self.width:.5g} wide",
+            ),
         ]
         return Document(f"{self.n_rows:,} held-out rows", [Facts(rows)])
 
     def __repr__(self) -> str:
         facts = (f"RMSE {self.rmse:.5g}", f"CRPS {self.crps:.5g}")
-        return brief(self, *facts, f"{self.coverage:.1%} in 90 % intervals")
+        return brief(self, *facts, f"{100 * self.coverage:.1f} % in 90 % intervals")
 
 
 def pinball_losses(

@@ -536,7 +536,7 @@ class RegressionSummary(FittedSummary):
         """Target, sizes and left-out scores."""
         spread = f"{self.lowest:.6g} to {self.highest:.6g}, mean {self.mean:.6g}"
         parts = f"{self.n_networks} networks, {self.n_trees} trees"
-        inside = f"{self.left_out_coverage:.1%} inside the 90 % interval"
+        inside = f"{100 * self.left_out_coverage:.1f} % inside the 90 % interval"
         facts = [
             ("target", f"{shown_name(self.target)}, {spread}"),
             ("intervals", f"{len(self.intervals)}, weight {self.interval_weight:.3g}"),

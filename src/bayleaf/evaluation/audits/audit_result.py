@@ -68,7 +68,7 @@ class ChangedCell(Record):
         moved = 100 * (self.probabilities.value or 0.0)
         return (
             f"With another value of {plain(self.column)} and all else as it is, the "
-            f"model would predict another class for {predicted:.1f}% of the rows; on "
+            f"model would predict another class for {predicted:.1f} % of the rows; on "
             f"average the probability of a class moves by up to {moved:.1f} points."
         )
 
@@ -346,4 +346,4 @@ def _rate(group: GroupFigures, place: int, rate: str) -> float | None:
 
 def _named(rate: float, group: GroupFigures) -> str:
     """A group with a rate of it."""
-    return f"{plain(group.name)}: {100 * rate:.1f}%"
+    return f"{plain(group.name)}: {100 * rate:.1f} %"
