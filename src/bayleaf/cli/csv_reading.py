@@ -414,16 +414,25 @@ def _without_copies(
 ) -> Iterator[bytes]:
     """The rows of a file; lines that repeat its header are blank, and reported."""
     copy = re.compile(rb"(?m)^%s(?=\r?$)" % re.escape(header))
-    left, n_copies = b"", 0
+    left, n_copies, is_start = b"", 0, True
     for block in blocks:
+        if left:
+            block = left + block
+        # The end of a block that may begin a copy is held back.
         end = block.rfind(b"\n") + 1
-        whole, left = (left + block[:end], block[end:]) if end else (b"", left + block)
-        if header in whole:
-            whole, n_found = copy.subn(b"", whole)
-            n_copies += n_found
-        if whole:
-            yield whole
-    if left and left != header:
+        left = block[end:]
+        if left and (end or is_start) and header.startswith(left.rstrip(b"\r")):
+            block = block[:end]
+        else:
+            left = b""
+        if header in block:
+            first = 0 if is_start else block.find(b"\n") + 1
+            lines, n_found = copy.subn(b"", block[first:])
+            block, n_copies = block[:first] + lines, n_copies + n_found
+        is_start = bool(left) or block.endswith(b"\n")
+        if block:
+            yield block
+    if left and left.rstrip(b"\r") != header:
         yield left
     if n_copies:
         _report_copies(called, n_copies)
