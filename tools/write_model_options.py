@@ -126,7 +126,7 @@ OWN_FORMS = {
     "search": (
         "search",
         "str",
-        "top_pairs, algorithm3, hill_climbing, significance or given: how latent "
+        "top_pairs, algorithm3, hill_climbing, significance, bic or given: how latent "
         "variables are found.",
     ),
     "smoothing": (

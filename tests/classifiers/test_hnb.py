@@ -538,3 +538,78 @@ def test_latents_are_a_table_of_states_meanings_and_shares_of_rows(
     text = str(four_latents.latents_)
     assert "L4 joins chest_pain and exercise_induced_angina" in text
     assert "state 3, 52.2 % of rows: chest_pain != asymptomatic" in text
+
+
+def _with_bic(**parameters: Any) -> HNBClassifier:
+    return HNBClassifier(search="bic", random_state=0, **parameters)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"latents": [["age", "sex"]]}, "latents is about latent variables that are"),
+        ({"required_joins": [("age", "sex")]}, "required_joins is about"),
+        ({"feature_selection": "forward"}, "feature_selection is about"),
+        ({"estimation": "counting"}, "estimation='counting' needs to count"),
+        ({"objective": "conditional"}, "objective='conditional' needs to count"),
+        ({"smoothing": "auto"}, "smoothing='auto' needs to count"),
+    ],
+)
+def test_bic_refuses_what_needs_rules_or_counts(
+    parameters: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        _with_bic(**parameters).fit(X, Y)
+
+
+def test_bic_refuses_batches() -> None:
+    with pytest.raises(ValueError, match="search='bic' needs all rows at once"):
+        _with_bic().partial_fit(X, Y, classes=np.unique(Y))
+
+
+def _small() -> tuple[pd.DataFrame, Any]:
+    """Two near copies and a column that depends on the class."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=300)
+    a = rng.integers(2, size=300)
+    b, c = (
+        np.where(rng.random(300) < 0.9, v, rng.integers(2, size=300)) for v in (a, y)
+    )
+    return pd.DataFrame({"a": a, "b": b, "c": c}).astype(str), y
+
+
+def test_a_model_found_by_bic_is_the_same_from_its_file(tmp_path: Path) -> None:
+    frame, y = _small()
+    model = _with_bic(calibration="leave_one_out").fit(frame, y)
+    model.save(tmp_path / "model.bayleaf")
+    loaded = bayleaf.load(tmp_path / "model.bayleaf")
+    missing = frame.mask(np.random.default_rng(1).random(frame.shape) < 0.3)
+    for rows in (frame, missing):
+        assert (loaded.predict_proba(rows) == model.predict_proba(rows)).all()
+        assert (loaded.transform(rows) == model.transform(rows)).all()
+
+
+def test_a_model_found_by_bic_answers_as_its_network() -> None:
+    frame, y = _small()
+    model = _with_bic().fit(frame, y)
+    assert list(model.get_feature_names_out()) == ["L1_1", "L1_2"]
+    network, rows = model.network_, frame.iloc[:20].to_dict("list")
+    for name, found in (
+        (network.domain.names[-1], model.predict_proba(frame.iloc[:20])),
+        ("L1", model.transform(frame.iloc[:20])),
+    ):
+        expected = network.posterior_table(rows, name)
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+    for explanation in model.explain(frame.iloc[:20]):
+        terms = sum(term.contribution for term in explanation.terms)
+        assert explanation.log_odds == pytest.approx(explanation.prior + terms)
+
+
+def test_latent_variables_found_by_bic_have_no_rules() -> None:
+    frame, y = _small()
+    model = _with_bic().fit(frame, y)
+    assert str(model) == "L1 with 2 states is above a, b"
+    assert not hasattr(model, "latents_")
+    with pytest.raises(AttributeError, match="have distributions, not rules"):
+        model.rules()
+    assert not hasattr(model.set_params(search="top_pairs").fit(frame, y), "score_")

@@ -40,6 +40,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.data.random_state import RandomState, random_generator
 from bayleaf.data.unknown_cells import warn_of
 from bayleaf.estimator_bases import TransformerMixin
+from bayleaf.latent.free_latents import search_free_latents
 from bayleaf.latent.hierarchical_parameters import (
     class_children_codes,
     flat_domain,
@@ -47,6 +48,7 @@ from bayleaf.latent.hierarchical_parameters import (
     learned_by_em,
     tables_log_likelihood,
 )
+from bayleaf.models.free_latent_model import FreeLatentModel
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.latent_rules import LatentList, rules_text
 from bayleaf.models.networks.network_model import NetworkModel
@@ -58,7 +60,8 @@ from bayleaf.search.latents.latent_search import (
 from bayleaf.search.left_out.left_out_scores import LeaveOneOut
 from bayleaf.wording import name_list, quoted
 
-SEARCHES = ("algorithm3", "top_pairs", "hill_climbing", "significance", "given")
+BIC = "bic"
+SEARCHES = ("algorithm3", "top_pairs", "hill_climbing", "significance", "given", BIC)
 PAIR_SCORES = (AUTO, "mutual_information", "expected_kl")
 WRAPPER_SCORES = ("accuracy", "log_loss", "accuracy_then_log_loss")
 SELECTIONS = ("forward", "backward", "forward_before", "backward_before")
@@ -101,7 +104,9 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
         overlapping subsets (the paper's), "hill_climbing" pair after pair until one
         helps; these keep a latent if held-out training rows are predicted better.
         "significance" takes the most dependent pair while a test calls it so (HUGIN's).
-        "given" makes those of `latents` and `required_joins` alone.
+        "given" makes those of `latents` and `required_joins` alone. "bic" climbs by
+        the BIC of latent variables that have distributions of their own, learned by
+        expectation maximisation, instead of rules (Zhang, Nielsen and Jensen).
     pair_score : {"auto", "expected_kl", "mutual_information"}, default="auto"
         How pairs are ranked; "auto" takes the G² test of mutual information for
         "significance", as HUGIN does, and expected_kl for the others.
@@ -139,20 +144,24 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
     smoothing : str or Smoothing, default="dirichlet"
         Rule that turns counts into probabilities.
     random_state : int, RandomState, Generator or None, default=None
-        Source of folds and subsets.
+        Source of folds and subsets, and of the starts of "bic".
     **shared
         The other parameters that the classifiers share, see `SingleNetworkClassifier`
         and `BayesianClassifier`.
 
     Attributes
     ----------
-    search_trace_ : tuple of SearchStep
-        What was tried in each round, with scores.
+    search_trace_ : tuple of SearchStep, or of TreeMove
+        What was tried in each round, with scores; for "bic" the moves that were made.
+    score_ : float
+        BIC (nats) of the maximum-likelihood tables, larger is better; only for "bic".
 
     References
     ----------
     Langseth, H., Nielsen, T. D. (2006). Classification using hierarchical naive Bayes
     models. Machine Learning 63, 135-159.
+    Zhang, N. L., Nielsen, T. D., Jensen, F. V. (2004). Latent variable discovery in
+    classification models. Artificial Intelligence in Medicine 30, 283-299.
     """
 
     _is_incremental = True
@@ -193,6 +202,27 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
                 "search='given' needs latents or required_joins; give one of them, or "
                 "take another search"
             )
+        if self.search == BIC:
+            self._refuse_with_bic()
+
+    def _refuse_with_bic(self) -> None:
+        """Raise if a parameter needs latent variables that are rules, or counts."""
+        for name in ("latents", "required_joins", "feature_selection"):
+            if len(getattr(self, name) or ()):
+                raise ValueError(
+                    f"{name} is about latent variables that are rules, which search="
+                    "'bic' does not make; leave it out, or take another search"
+                )
+        for name, value in (
+            ("estimation", "counting"),
+            ("objective", CONDITIONAL),
+            ("smoothing", AUTO),
+        ):
+            if isinstance(getattr(self, name), str) and getattr(self, name) == value:
+                raise ValueError(
+                    f"{name}={value!r} needs to count the states of latent variables, "
+                    "which search='bic' only estimates; take another value or search"
+                )
 
     def _named_columns(self) -> Iterable[tuple[str, Name]]:
         return [
@@ -205,7 +235,31 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
     def _learn(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
+        self.__dict__.pop("score_", None)
+        if self.search == BIC:
+            return self._learn_free(counts, domain, rng)
         return self._filled(self._search(counts, domain, rng), counts, domain)
+
+    def _learn_free(
+        self, counts: CountSource, domain: Domain, rng: np.random.Generator
+    ) -> Learned:
+        """The model of latent variables that BIC finds."""
+        pairs = self._apart(domain.names[:-1])
+        seed = int(rng.integers(1 << 63))
+        result = search_free_latents(counts, domain, pairs, seed)
+        self.score_, self.search_trace_ = result.score, result.trace
+        model = FreeLatentModel(
+            domain,
+            self._class_prior(counts, self.smoothing_),
+            result.parents,
+            tuple(map(self.smoothing_.estimate, result.counts)),
+            self.max_table_cells,
+        )
+        codes = counts.rows()
+        log_joint = model.class_log_scores(codes.without_last())
+        labels = codes.column(codes.n_variables - 1)
+        total = codes.weights @ log_joint[np.arange(len(labels)), labels]
+        return Learned(model, float(total))
 
     def _filled(
         self, used: tuple[int, ...] | None, counts: CountSource, domain: Domain
@@ -265,6 +319,11 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
                 "estimation='em' needs all rows at once, which partial_fit does not "
                 "keep; use fit, or estimation='counting'"
             )
+        if self.search == BIC:
+            raise ValueError(
+                "search='bic' needs all rows at once, which partial_fit does not keep; "
+                "use fit, or another search"
+            )
 
     def _tables_of(self, codes: Codes) -> _Tables:
         """Count rows, over the children of the class and in the latents' cells."""
@@ -314,7 +373,6 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
             [frozenset(map(names.index, side)) for side in pair]
             for pair in given_latents(self)
         ]
-        apart = [tuple(map(names.index, pair)) for pair in self.forbidden_joins]
         by_default = self.smoothing == AUTO
         pair_score = self.pair_score
         if pair_score == AUTO:
@@ -333,8 +391,15 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
             prior=self._fixed_prior(counts),
             feature_selection=cast(Any, self.feature_selection),
             given=tuple(cast(Any, tuple(pair)) for pair in latents),
-            apart=tuple(cast(Any, pair) for pair in apart),
+            apart=tuple(self._apart(names)),
         )
+
+    def _apart(self, names: Sequence[Name]) -> list[tuple[int, int]]:
+        """Pairs of features that no latent variable may be above."""
+        return [
+            cast(Any, named_places("forbidden_joins", pair, names, self.encoder_))
+            for pair in self.forbidden_joins
+        ]
 
     def _fixed_prior(self, counts: CountSource) -> Smoothing | None:
         """A rule that gives the class prior asked for; None if it is learned."""
@@ -352,13 +417,18 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
     def _leave_one_out(
         self, codes: Codes, domain: Domain, rules: Sequence[Smoothing]
     ) -> LeaveOneOut:
+        if self.search == BIC:
+            return super()._leave_one_out(codes, domain, rules)
         if codes.n_variables == self._tree.n_features + 1 and self._tree.latents:
             domain = flat_domain(self._tree, domain)
             codes = class_children_codes(self._tree, codes)
         return super()._leave_one_out(codes, domain, rules)
 
     def _left_out_log_scores(self, left_out: LeaveOneOut) -> NDArray[np.float64] | None:
-        if self.objective == CONDITIONAL or any(left_out.has_missing):
+        # Free latent variables depend on all rows, so no row can be subtracted.
+        if self.objective == CONDITIONAL or self.search == BIC:
+            return None
+        if any(left_out.has_missing):
             return None
         return left_out.log_scores(_class_families(left_out.counts))
 
@@ -433,7 +503,7 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
         """
         check_is_fitted(self, "model_")
         codes = self._codes_as_fitted(X)
-        posteriors = self._hierarchical_model.latent_posteriors(codes)
+        posteriors = cast(Any, self.model_).latent_posteriors(codes)
         return np.concatenate([np.empty((codes.n_rows, 0)), *posteriors], axis=1)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -447,14 +517,14 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
         Returns
         -------
         ndarray of shape (n_latent_states,)
-            The latent variable and the number of its state, as in `latents_`.
+            The latent variable and the number of its state.
         """
         check_is_fitted(self, "model_")
         _check_feature_names_in(self, input_features)
         names = [
-            f"{report.name}_{number}"
-            for report in self.latents_
-            for number in range(1, len(report.states) + 1)
+            f"{name}_{number}"
+            for name, n_states in cast(Any, self.model_).latent_sizes
+            for number in range(1, n_states + 1)
         ]
         return np.array(names, dtype=object)
 
@@ -480,7 +550,13 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
         return rules_text(model.latent_reports, model.domain[-1])
 
     def __str__(self) -> str:
-        return self.rules() if hasattr(self, "model_") else super().__str__()
+        if not hasattr(self, "model_"):
+            return super().__str__()
+        if isinstance(self.model_, FreeLatentModel):
+            return "\n".join(self.model_.remarks) or rules_text(
+                (), self.model_.domain[-1]
+            )
+        return self.rules()
 
     def is_regular(self) -> bool:
         """Whether no latent variable has more states than its neighbours can tell.
@@ -496,8 +572,13 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
 
     @property
     def _hierarchical_model(self) -> HierarchicalNaiveBayesModel:
-        """The fitted model."""
+        """The fitted model; AttributeError if its latent variables are not rules."""
         check_is_fitted(self, "model_")
+        if isinstance(self.model_, FreeLatentModel):
+            raise AttributeError(
+                "latent variables found by search='bic' have distributions, not rules; "
+                "see network_ and transform, or fit with another search"
+            )
         return cast(HierarchicalNaiveBayesModel, self.model_)
 
 

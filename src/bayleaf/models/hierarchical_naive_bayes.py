@@ -362,6 +362,12 @@ class HierarchicalNaiveBayesModel(ClassModel):
         return latent_reports(self)
 
     @property
+    def latent_sizes(self) -> list[tuple[str, int]]:
+        """Name and number of states of each latent variable."""
+        names = latent_names(self.domain, self.tree)
+        return [(n, v.n_states) for n, v in zip(names, self.tree.latents)]
+
+    @property
     def irregular_latents(self) -> tuple[str, ...]:
         """Names of latents with more states than a regular tree allows.
 

@@ -461,13 +461,18 @@ class LatentList(ResultList[LatentReport]):
 
 
 def latent_names(domain: Domain, tree: LatentTree) -> list[str]:
-    """Names of the latent variables: L1, L2, ... unless a variable is called so.
+    """Names of the latent variables of a tree: `numbered_names`."""
+    return numbered_names(domain, len(tree.latents))
+
+
+def numbered_names(domain: Domain, n_latents: int) -> list[str]:
+    """Names of latent variables: L1, L2, ... unless a variable is called so.
 
     Neither a name nor that of the latent's cells is one of the domain's.
     """
     taken = {str(name) for name in domain.names}
     names = []
-    for number in range(1, len(tree.latents) + 1):
+    for number in range(1, n_latents + 1):
         name = f"L{number}"
         while name in taken or cells_name(name) in taken:
             name = f"latent {name}"

@@ -13,6 +13,7 @@ from bayleaf.models.averaged_kdb_model import AveragedKDBModel
 from bayleaf.models.averaged_networks_model import AveragedNetworksModel
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
+from bayleaf.models.free_latent_model import FreeLatentModel
 from bayleaf.models.hierarchical_mixture_model import HierarchicalMixtureModel
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.interval_target import IntervalTargetModel
@@ -31,6 +32,7 @@ MODEL_KINDS: dict[str, type[Any]] = {
     "averaged_networks": AveragedNetworksModel,
     "hierarchical_naive_bayes": HierarchicalNaiveBayesModel,
     "hierarchical_mixture": HierarchicalMixtureModel,
+    "free_latents": FreeLatentModel,
     "latent_class": LatentClassModel,
     "network_posterior": NetworkPosteriorModel,
 }
