@@ -54,6 +54,8 @@ SEEDS = [
     *(pytest.param(seed, marks=LATER) for seed in range(100, 500)),
 ]
 EVERY = [0, 1, 2, *SEEDS]
+# Where quasi-Newton steps got short before the top, as the objective is rounded.
+SHORT_STEPS = [pytest.param(seed, id=f"short_steps{seed}") for seed in (176, 335)]
 
 
 NETWORK = BayesianNetworkClassifier(hierarchies=HIERARCHIES, n_restarts=1)
@@ -478,7 +480,7 @@ def expected_counts(
     ]
 
 
-@pytest.mark.parametrize("seed", EVERY)
+@pytest.mark.parametrize("seed", [*SHORT_STEPS, *EVERY])
 def test_drawn_networks_end_at_a_fixed_point_of_expectation_by_enumeration(
     seed: int,
 ) -> None:

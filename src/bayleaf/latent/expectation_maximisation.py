@@ -23,6 +23,8 @@ Progress = Callable[[int, float], object]
 
 # Steps that quasi-Newton steps remember.
 _MEMORY = 60
+# Share of the rows that a plain step moves at a top, where counts are rounded.
+_ROUNDED = 1e-13
 # A gradient shorter than this is that of a top.
 _SMALLEST = 1e-300
 
@@ -59,10 +61,10 @@ class EMOptions:
     """Starts, and the rule that ends the steps from each.
 
     They end once two in a row each gain at most `tol` nats per row, by weight, and
-    change no probability by more than `tol`, those of a state and its parents' states
-    together: what rare parents' states have next to no effect on is not waited for. A
-    share of the log-likelihood, instead, would end steps earlier the more rows and
-    variables there are.
+    change no probability by more than `tol`, as a plain step from there would not,
+    those of a state and its parents' states together: what rare parents' states have
+    next to no effect on is not waited for. A share of the log-likelihood, instead,
+    would end steps earlier the more rows and variables there are.
     """
 
     n_restarts: int = 3  # of which the best end is kept
@@ -287,15 +289,15 @@ class _Steps(Generic[Parameters, Expected]):
             self._progress(number, there.objective)
         gain = abs(there.objective - last.objective)
         weight = self._rows.total_weight
-        is_small = gain <= options.tol * weight and all(
-            (np.abs(new - old) * counts.sum(axis=-1, keepdims=True)).max(initial=0.0)
-            <= options.tol * weight
-            for old, new, counts in zip(
-                last.probabilities,
-                there.probabilities,
-                there.totals,
-                strict=True,
-            )
+        limit, rounded = options.tol * weight, max(options.tol, _ROUNDED) * weight
+        tables = zip(last.probabilities, there.probabilities, there.totals, strict=True)
+        is_small = gain <= limit and all(
+            np.abs((new - old) * sums).max(initial=0.0) <= limit
+            # Rounding of the objective makes quasi-Newton steps short before the top,
+            # where a plain one would still be long.
+            and np.abs(counts - new * sums).max(initial=0.0) <= rounded
+            for old, new, counts in tables
+            for sums in [counts.sum(axis=-1, keepdims=True)]
         )
         self._n_small = self._n_small + 1 if is_small else 0
 
