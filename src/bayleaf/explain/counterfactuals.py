@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Real
 from sys import float_info
 from typing import Any, Literal
@@ -40,8 +41,6 @@ _LINES = 20
 Direction = Literal["up", "down"]
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
-# Which sets of changes, (n_sets, size), lead to the class that is asked for.
-Aim = Callable[[Indices], NDArray[np.bool_]]
 # Cost, size, negative log probability of the changed row, and changes of a set.
 _Ranked = tuple[float, int, float, list[int]]
 
@@ -228,7 +227,8 @@ def counterfactuals(
         The class to reach; by default any other than the one predicted.
     budget : int, optional
         Sets of changes that are looked at; beyond them the best of those is returned,
-        and `Counterfactuals.exact` is False. By default 100 000, and fewer for averages
+        or what a greedy search finds where none of those does, and
+        `Counterfactuals.exact` is False. By default 100 000, and fewer for averages
         of large networks, so that a row takes about a second at most.
 
     Returns
@@ -265,8 +265,19 @@ def counterfactuals(
         ),
     )
     costs = _costs(changed, cost or {}, by_step)
-    aim = _aim(changed, target)
-    sets, exact = _cheapest_sets(changed, costs, aim, n, max_changes, budget)
+    goal = None if target is None else _target(predictor, target, changed.chosen)
+    search = partial(_cheapest_sets, goal=goal, n=n, max_changes=max_changes)
+    sets, exact = search(changed, costs, budget=budget)
+    near = None if sets or exact else changed.greedy(goal)
+    if near is not None:
+        # The budget ended before any set did: those near greedy ones, without the
+        # changes that are not needed.
+        probable = np.argsort(-changed.log_probabilities(near), kind="stable")[:n]
+        kept = np.unique(near[probable])
+        few = replace(
+            changed, features=changed.features[kept], states=changed.states[kept]
+        )
+        sets = [kept[own] for own in search(few, costs[kept], budget=_MIN_SETS)[0]]
     return Counterfactuals(
         predictor.classes[changed.chosen],
         target,
@@ -379,9 +390,17 @@ def _default_budget(predictor: Predictor) -> int:
 
 
 def _cheapest_sets(
-    row: ChangedRow, costs: Floats, aim: Aim, n: int, max_changes: int, budget: int
+    row: ChangedRow,
+    costs: Floats,
+    *,
+    goal: int | None,
+    n: int,
+    max_changes: int,
+    budget: int,
 ) -> tuple[list[Indices], bool]:
     """Find the n cheapest sets (size,) that do, and whether all others were covered.
+
+    Sets that do lead to the class `goal`, by default to any other than the chosen one.
 
     Cheapest first; among equally cheap sets those with fewer changes, then those that
     lead to a more probable row; then in column order.
@@ -393,7 +412,8 @@ def _cheapest_sets(
     try:
         for block in search.blocks(max_changes):
             work.say(f"looking at sets of {counted(block.shape[1], 'change')}")
-            sets = np.sort(block[aim(block)], axis=1)
+            does = row.flipped(block) if goal is None else row.classes(block) == goal
+            sets = np.sort(block[does], axis=1)
             best = sorted([*best, *_ranked(row, costs, sets, best)])[:n]
             if len(best) == n:
                 search.limit = best[-1][0]
@@ -420,14 +440,6 @@ def _ranked(
     prices = np.sort(costs[sets], axis=1).sum(axis=1).tolist()
     logs = (-row.log_probabilities(sets)).tolist() if len(sets) else []
     return list(zip(prices, [size] * len(sets), logs, sets.tolist()))
-
-
-def _aim(row: ChangedRow, target: Any) -> Aim:
-    """Return which sets of changes lead to the target, or to any other class."""
-    if target is None:
-        return row.flipped
-    wanted = _target(row.predictor, target, row.chosen)
-    return lambda sets: np.asarray(row.classes(sets) == wanted)
 
 
 def _target(predictor: Predictor, target: Any, chosen: int) -> int:

@@ -161,9 +161,16 @@ class ChangedRow:
         odds[:, self.chosen] = -np.inf
         return np.asarray(odds.max(axis=1))
 
-    def greedy(self) -> Indices | None:
-        """A set that flips it, one best change after the other; None if that fails."""
+    def greedy(self, target: int | None = None) -> Indices | None:
+        """Equally large sets that flip it, or lead to a class; None if that fails.
+
+        They share all changes but the last, each the best one after the others.
+        """
         chosen, taken = self.chosen, np.empty(0, dtype=np.intp)
+        wanted = np.delete(np.arange(len(self.predictor.classes)), chosen)
+        if target is not None:
+            wanted = np.array([target])
+        others = np.setdiff1d(np.arange(len(self.predictor.classes)), wanted)
         while True:
             free = np.flatnonzero(~np.isin(self.features, self.features[taken]))
             if not len(free):
@@ -171,12 +178,12 @@ class ChangedRow:
             sets = np.column_stack([np.tile(taken, (len(free), 1)), free])
             proba = self.proba(sets)
             classes = self._classes(proba)
-            flips = np.flatnonzero((classes != chosen) & (classes != _NONE))
-            if len(flips):
-                return np.asarray(sets[flips[0]])
+            does = np.isin(classes, wanted)
+            if does.any():
+                return np.asarray(sets[does])
             loss = self.predictor.loss
             costs = -proba if loss is None else proba @ loss.T
-            ahead = np.delete(costs, chosen, axis=1).min(axis=1) - costs[:, chosen]
+            ahead = costs[:, wanted].min(axis=1) - costs[:, others].min(axis=1)
             taken = sets[np.argmin(np.where(classes == _NONE, np.inf, ahead))]
 
 

@@ -329,7 +329,8 @@ def _fewest_cells(row: ChangedRow, kind: Kind, budget: int) -> FewestCells:
                 at_least, found = block.shape[1], block[hits[0]]
                 break
     except BudgetSpentError as spent:
-        at_least, found = spent.size, row.greedy()
+        sets = row.greedy()
+        at_least, found = spent.size, None if sets is None else sets[0]
     if found is None:
         return FewestCells(kind, at_least, None, {}, None, n_tried, search.bounded)
     found = np.sort(found)
