@@ -111,18 +111,18 @@ def test_compare_scores_the_regressor_as_evaluate_does(
 ) -> None:
     words = ["--target", "price", "--model", "regressor", "--folds", "2"]
     words += ["--n-networks", "4"]
-    told = []
+    printed = []
     for command in ("evaluate", "compare"):
         for form in ([], ["--json"]):
             assert main([command, str(table), *words, *form]) == 0
-            told.append(capsys.readouterr().out)
-    assert told[:2] == told[2:]
+            printed.append(capsys.readouterr().out)
+    assert printed[:2] == printed[2:]
     other = table.parent / "other.csv"
     other.write_text(table.read_text("utf-8"), "utf-8")
     assert main(["compare", str(table), str(other), *words, "--json"]) == 0
     first, second = json.loads(capsys.readouterr().out)
     assert (first["data"], second["data"]) == (str(table), str(other))
-    assert first["crps"] == second["crps"] == json.loads(told[1])[0]["crps"]
+    assert first["crps"] == second["crps"] == json.loads(printed[1])[0]["crps"]
 
 
 def test_check_cuts_columns_as_the_regressor_does(
