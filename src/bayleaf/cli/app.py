@@ -133,7 +133,7 @@ def _missing(error: MissingArgumentError) -> str:
     if argument.index is not None:
         name = name.removeprefix("--").upper()
     what = name if error.keyword is None else f"a value for {error.keyword}"
-    return f"{' '.join(error.command_chain)} needs {what}, as in: {example[1]}"
+    return f"{' '.join(error.command_chain or ())} needs {what}, as in: {example[1]}"
 
 
 class _LateConsole:
