@@ -166,3 +166,15 @@ def test_impute_reads_cells_by_the_plan_of_training(
     full = (tmp_path / "full.csv").read_text()
     assert "1.002" in full
     assert "23:15" in full
+
+
+def test_cells_of_declared_categories_are_filled_in(run: Run, tmp_path: Path) -> None:
+    data, model, full = (tmp_path / name for name in ("t.arff", "m.json", "f.csv"))
+    rows = [f"{'?' if i % 9 == 5 else 'uv'[i % 2]},{'pq'[i % 2]}\n" for i in range(40)]
+    head = "@relation t\n@attribute g {u,v}\n@attribute y {p,q}\n@data\n"
+    data.write_text(head + "".join(rows))
+    assert run("fit", data, "--target", "y", "--model", "nb", "-o", model).code == 0
+    done = run("impute", model, data, "-o", full)
+    assert done.code == 0, done.err
+    expected = [f"{'uv'[i % 2]},{'pq'[i % 2]}" for i in range(40)]
+    assert full.read_text().splitlines() == ["g,y", *expected]

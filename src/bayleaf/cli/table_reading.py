@@ -145,7 +145,7 @@ def known_table(
     form = form or FileFormat()
     if encoder is not None:
         form = form.of_plan(encoder.rules.plan)
-    table = _decoded(read_table(source, form, texts.union(readings)))
+    table = with_plain_texts(read_table(source, form, texts.union(readings)))
     if encoder is not None and encoder.rules.missing_texts:
         # Files other than CSV have texts that are missing, too.
         table = with_missing_cells(table, form)
@@ -181,7 +181,7 @@ def _column_as_read(cells: Any, reading: ColumnReading) -> Any:
     return pa.chunked_array([pa.array(values, pa.bool_())])
 
 
-def _decoded(table: pa.Table) -> pa.Table:
+def with_plain_texts(table: pa.Table) -> pa.Table:
     """A table whose categories of text are these texts."""
 
     def is_text(kind: pa.DataType) -> bool:
@@ -490,7 +490,7 @@ def table_as_read(
     readings = {} if encoder is None else {str(r.name): r for r in encoder.readings}
     if encoder is not None:
         form = form.of_plan(encoder.rules.plan)
-    cells = with_missing_cells(_decoded(table), form)
+    cells = with_missing_cells(with_plain_texts(table), form)
     columns = [
         column
         if name in texts

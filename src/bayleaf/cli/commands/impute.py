@@ -67,6 +67,7 @@ def impute(
         read_batches,
         rows_of,
         table_as_read,
+        with_plain_texts,
     )
     from bayleaf.cli.table_writing import is_csv, writing
     from bayleaf.inference.encoded_rows import unknown_in_table
@@ -107,6 +108,8 @@ def impute(
                 filled = _as_declared(original, filled)
             write(filled.combine_chunks().to_batches()[0])
         else:
+            # Declared categories, too, are written as the texts that they are.
+            original = with_plain_texts(original)
             changes = _changes(original, table, filled)
             filled = _as_written(original, changes, filled)
             write(filled.combine_chunks().to_batches()[0], changes)
