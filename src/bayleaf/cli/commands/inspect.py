@@ -201,7 +201,8 @@ def _show_classifier(
         reports = model.latent_reports
         if reports is None:
             raise ValueError(
-                "--rules belongs to the hnb model, which has latent variables"
+                "--rules needs latent variables that are rules, which the hnb model "
+                "has with any --search but bic"
             )
         if as_json:
             print_json([report.to_dict() for report in reports])
