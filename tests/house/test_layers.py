@@ -13,7 +13,7 @@ from house.import_walk import SOURCE, imported_modules
 
 # Packages on one line stand beside each other and do not import one another.
 ORDER = [
-    ("version", "wording", "native", "dispatch", "files", "estimator_bases"),
+    ("version", "wording", "native", "dispatch", "files", "estimator_bases", "typing"),
     ("progress",),
     ("layout",),
     ("pictures",),
@@ -106,7 +106,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     ],
     "models": [
         ("texts", "wrappers"),
-        ("graph_objects",),
+        ("graph_objects", "structure_results"),
         ("network_structure", "conditional_table"),
         ("fit_stamp",),
         ("page_model",),

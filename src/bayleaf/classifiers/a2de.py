@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from bayleaf.classifiers.shared.monotone import monotone_features
 from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource, Family
 from bayleaf.data.domain import Domain
+from bayleaf.typing import ByName, Name
 
 
 class A2DEClassifier(AveragedNetworksClassifier):
@@ -52,9 +52,9 @@ class A2DEClassifier(AveragedNetworksClassifier):
 
     _is_incremental = True
 
-    forbidden_edges: Any = ()
-    tiers: Any = ()
-    monotone: Any = None
+    forbidden_edges: Collection[tuple[Name, Name]] = ()
+    tiers: Sequence[Sequence[Name]] = ()
+    monotone: ByName[int] | None = None
 
     def _check(self) -> None:
         check_edge_parameters(self)

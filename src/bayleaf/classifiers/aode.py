@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from bayleaf.search.left_out.left_out_scores import (
     LeaveOneOut,
     one_dependence_log_scores,
 )
+from bayleaf.typing import ByName, Name
 
 # Of a cell: counts, probabilities and their logarithms.
 _BYTES_A_CELL = 24
@@ -66,9 +67,9 @@ class AODEClassifier(BayesianClassifier):
     _is_incremental = True
 
     min_count: int = 1
-    forbidden_edges: Any = ()
-    tiers: Any = ()
-    monotone: Any = None
+    forbidden_edges: Collection[tuple[Name, Name]] = ()
+    tiers: Sequence[Sequence[Name]] = ()
+    monotone: ByName[int] | None = None
 
     def _check(self) -> None:
         check_count("min_count", self.min_count, 0)

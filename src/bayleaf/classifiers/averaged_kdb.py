@@ -66,6 +66,7 @@ from bayleaf.search.left_out.sampled_networks import (
 )
 from bayleaf.search.left_out.selection import choose_rule
 from bayleaf.search.left_out.temperature import best_temperature
+from bayleaf.typing import ByName
 
 # Left-out log-probabilities that are held at most: 160 MB.
 _MAX_EVIDENCE = 40_000_000
@@ -181,10 +182,10 @@ class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
     max_model_size: int = _MODEL_SIZE
     n_bins: int | None = None
     smoothing: str | Smoothing = "dirichlet"
-    discretizer: Any = None
+    discretizer: str | Discretizer | None = None
     missing: str = "state"
     random_state: RandomState = None
-    monotone: Any = None
+    monotone: ByName[int] | None = None
 
     def _check(self) -> None:
         for name, least in (

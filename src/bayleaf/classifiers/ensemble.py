@@ -23,6 +23,7 @@ from bayleaf.data.class_labels import encode_labels, label_codes
 from bayleaf.data.random_state import RandomState, random_generator
 from bayleaf.estimator_bases import BaseEstimator, ClassifierMixin
 from bayleaf.latent.mixture_experts import check_expert
+from bayleaf.typing import ColumnLike, Estimator, NumbersLike, RowsLike, TableLike
 from bayleaf.wording import quoted
 
 METHODS = BOOSTING, BAGGING = ("boosting", "bagging")
@@ -89,10 +90,10 @@ class EnsembleClassifier(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: Estimator | None,
         *,
         method: str = BOOSTING,
-        gate: Any = None,
+        gate: Estimator | None = None,
         n_estimators: int = 10,
         max_samples: float = 0.9,
         random_state: RandomState = None,
@@ -109,7 +110,9 @@ class EnsembleClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags = get_tags(self.estimator).input_tags
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: TableLike, y: ColumnLike, sample_weight: NumbersLike | None = None
+    ) -> Self:
         """Learn the classifiers and, if there is one, the gate.
 
         Parameters
@@ -169,7 +172,7 @@ class EnsembleClassifier(ClassifierMixin, BaseEstimator):
             self.gate_ = _seeded(self.gate, rng).fit(X, best, sample_weight=weights)
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: RowsLike) -> NDArray[Any]:
         """Class of most votes, or most probable by the gate, shape (n_rows,).
 
         Ties go to the earlier class.
@@ -177,7 +180,7 @@ class EnsembleClassifier(ClassifierMixin, BaseEstimator):
         codes = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[codes])
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: RowsLike) -> NDArray[np.float64]:
         """Shares of the votes, or probabilities by the gate, (n_rows, n_classes)."""
         check_is_fitted(self, "estimators_")
         if self.gate is None:

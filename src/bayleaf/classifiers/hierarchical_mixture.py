@@ -57,6 +57,7 @@ from bayleaf.models.hierarchical_mixture_model import (
 )
 from bayleaf.models.mixture_banks import Banks, mixture_log_posteriors
 from bayleaf.search.left_out.temperature import best_temperature
+from bayleaf.typing import Estimator, RowsLike
 from bayleaf.wording import quoted
 
 LEARNING = ONLINE, BATCH = ("online", "batch")
@@ -138,7 +139,7 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
 
     architecture: Sequence[int] | str = (2, 2)
     learning: str = ONLINE
-    expert: Any = None
+    expert: Estimator | None = None
     n_mixtures: int = 1
     n_passes: int = 5
     sigma: float = 0.1
@@ -360,7 +361,7 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
 
     # ---- looking at the result
 
-    def gate_weights(self, X: Any) -> NDArray[np.float64]:
+    def gate_weights(self, X: RowsLike) -> NDArray[np.float64]:
         """Weight that the gates of each mixture give each expert in each row.
 
         Parameters

@@ -58,6 +58,7 @@ from bayleaf.search.latents.latent_search import (
     search_latents,
 )
 from bayleaf.search.left_out.left_out_scores import LeaveOneOut
+from bayleaf.typing import ColumnLike, NumbersLike, RowsLike
 from bayleaf.wording import name_list, quoted
 
 BIC = "bic"
@@ -178,9 +179,9 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
     max_cells: int = 5000
     deduplicate_rows: bool = True
     feature_selection: str | None = None
-    latents: Any = ()
-    required_joins: Any = ()
-    forbidden_joins: Any = ()
+    latents: Sequence[Sequence[Name]] = ()
+    required_joins: Sequence[tuple[Name, Name]] = ()
+    forbidden_joins: Sequence[tuple[Name, Name]] = ()
     estimation: str = AUTO
     smoothing: str | Smoothing = "dirichlet"
     random_state: RandomState = None
@@ -432,7 +433,9 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
             return None
         return left_out.log_scores(_class_families(left_out.counts))
 
-    def fit_parameters(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit_parameters(
+        self, X: RowsLike, y: ColumnLike, sample_weight: NumbersLike | None = None
+    ) -> Self:
         """Learn the tables of the fitted structure from other rows.
 
         The latent variables, their states and how columns are read stay as they are;
@@ -481,7 +484,7 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
 
     # ---- latent variables as features
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    def transform(self, X: RowsLike) -> NDArray[np.float64]:
         """Posteriors of the latent variables' states, given the features of each row.
 
         Parameters
@@ -506,7 +509,9 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
         posteriors = cast(Any, self.model_).latent_posteriors(codes)
         return np.concatenate([np.empty((codes.n_rows, 0)), *posteriors], axis=1)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+    def get_feature_names_out(
+        self, input_features: ColumnLike | None = None
+    ) -> NDArray[np.object_]:
         """Names of the columns that `transform` returns, such as "L1_2".
 
         Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import narwhals as nw
 import numpy as np
@@ -35,7 +35,13 @@ from bayleaf.latent.latent_class_em import (
 )
 from bayleaf.models.latent_class_model import LatentClassModel
 from bayleaf.search.left_out.temperature import best_temperature
+from bayleaf.typing import RowsLike
 from bayleaf.wording import quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
 
 
 class LatentClassNBClassifier(BayesianClassifier):
@@ -189,7 +195,7 @@ class LatentClassNBClassifier(BayesianClassifier):
 
     # ---- the model as a density
 
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
+    def score_samples(self, X: RowsLike) -> NDArray[np.float64]:
         """Log probability (nats) of each row's observed features, shape (n_rows,).
 
         Classes, components and missing cells are summed out; no temperature is
@@ -207,6 +213,33 @@ class LatentClassNBClassifier(BayesianClassifier):
         codes = single_states(encoded.rows)
         return self._mixture.log_evidence(codes) + log_mass
 
+    @overload
+    def sample(
+        self,
+        n_samples: int = 1,
+        random_state: RandomState = None,
+        *,
+        numbers: bool = False,
+        as_frame: Literal["arrow"] = "arrow",
+    ) -> tuple[pa.Table, pa.ChunkedArray]: ...
+    @overload
+    def sample(
+        self,
+        n_samples: int = 1,
+        random_state: RandomState = None,
+        *,
+        numbers: bool = False,
+        as_frame: Literal["pandas"],
+    ) -> tuple[pd.DataFrame, pd.Series]: ...
+    @overload
+    def sample(
+        self,
+        n_samples: int = 1,
+        random_state: RandomState = None,
+        *,
+        numbers: bool = False,
+        as_frame: Literal["polars"],
+    ) -> tuple[pl.DataFrame, pl.Series]: ...
     def sample(
         self,
         n_samples: int = 1,
@@ -214,7 +247,7 @@ class LatentClassNBClassifier(BayesianClassifier):
         *,
         numbers: bool = False,
         as_frame: Library = "arrow",
-    ) -> tuple[Any, Any]:
+    ) -> Any:
         """Draw rows from the learned distribution.
 
         Parameters
@@ -242,7 +275,7 @@ class LatentClassNBClassifier(BayesianClassifier):
         frame = nw.from_native(table, eager_only=True)
         return frame.select(features).to_native(), frame.get_column(target).to_native()
 
-    def component_proba(self, X: Any) -> NDArray[np.float64]:
+    def component_proba(self, X: RowsLike) -> NDArray[np.float64]:
         """P(component | class, row) for every class.
 
         Returns

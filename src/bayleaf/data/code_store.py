@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import NARROW_STATES, Codes
 from bayleaf.files import replace_file
 from bayleaf.results.result import Shown
+from bayleaf.typing import JSONObject
 from bayleaf.wording import brief, counted, shown_name
 
 _MAGIC = b"bayleaf codes 1\n"
@@ -63,9 +64,9 @@ class CodeStore(Shown):
     checksums: tuple[int, ...]
     has_missing: tuple[bool, ...]
     unit_weights: bool
-    about: dict[str, Any] = field(default_factory=dict)
+    about: JSONObject = field(default_factory=dict)
     # Keeps a temporary folder as long as the store.
-    keeps: Any = None
+    keeps: object = None
     _checked: set[int] = field(default_factory=set, init=False)
     _lock: Any = field(default_factory=threading.Lock, init=False)
 

@@ -31,6 +31,7 @@ from bayleaf.estimator_bases import (
     OneToOneFeatureMixin,
     TransformerMixin,
 )
+from bayleaf.typing import ColumnLike, NumbersLike, TableLike
 from bayleaf.wording import quoted
 
 # One state of a variable is kept for missing cells.
@@ -42,7 +43,12 @@ _MAX_FINE_BINS = NARROW_STATES - 1
 class _CutPointTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Base of the discretisers: checks, one rule for every column, codes."""
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: TableLike,
+        y: ColumnLike | None = None,
+        sample_weight: NumbersLike | None = None,
+    ) -> Self:
         """Find the cut points of every column.
 
         Parameters
@@ -76,7 +82,7 @@ class _CutPointTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator
         ]
         return self
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    def transform(self, X: TableLike) -> NDArray[np.float64]:
         """Number the interval of every cell.
 
         Parameters

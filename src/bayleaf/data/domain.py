@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from bayleaf.data.interval_numbers import IntervalNumbers
 from bayleaf.data.value_hierarchy import ValueHierarchy, check_covers
 from bayleaf.results.result import Shown
+from bayleaf.typing import Name
 from bayleaf.wording import (
     brief,
     brief_names,
@@ -85,7 +86,7 @@ class Variable(Shown):
         return np.array(self.cut_points, dtype=np.float64)
 
     @classmethod
-    def nominal(cls, name: Any, states: Any) -> Variable:
+    def nominal(cls, name: Name, states: Iterable[Hashable]) -> Variable:
         """Make a variable whose states are named.
 
         Parameters
@@ -134,7 +135,7 @@ class Variable(Shown):
     @classmethod
     def numeric(
         cls,
-        name: Any,
+        name: Name,
         cuts: Iterable[float],
         *,
         low: float | None = None,

@@ -17,13 +17,14 @@ from typing import Any
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.tables.columns import Name
 from bayleaf.data.value_hierarchy import ValueHierarchy
+from bayleaf.typing import ByLabel, ByName
 from bayleaf.wording import format_number, name_list, near_names, quoted, visible_json
 
 PathLike = str | os.PathLike[str]
 # What a caller may give for one column.
-HierarchyLike = ValueHierarchy | Mapping[Any, Any] | PathLike
+HierarchyLike = ValueHierarchy | ByLabel[object] | PathLike
 # What a caller may give for a table: columns by name, or a file with all of them.
-HierarchiesLike = Mapping[Any, Any] | PathLike
+HierarchiesLike = ByName[HierarchyLike] | PathLike
 
 _NUMBER = r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
 _WHOLE = r"-?\d+"

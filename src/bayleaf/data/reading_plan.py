@@ -11,6 +11,7 @@ from typing import Any, Self
 from bayleaf.data.tables.columns import Name
 from bayleaf.data.text_forms import FileSigns, TextDecision, TextForm
 from bayleaf.results.result import Shown
+from bayleaf.typing import JSONObject
 from bayleaf.wording import name_list, near_names, quoted
 
 _KINDS = ("text", "number", "boolean", "date", "duration")
@@ -82,7 +83,7 @@ class ReadingPlan(Shown):
         columns = tuple(item for item in self.columns if str(item[0]) in present)
         return replace(self, columns=columns)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSONObject:
         """The plan as plain values; what is usual of a column is left out."""
         usual = asdict(TextForm())
         columns = {}
@@ -96,13 +97,14 @@ class ReadingPlan(Shown):
         return content
 
     @classmethod
-    def from_dict(cls, content: Any) -> Self:
+    def from_dict(cls, content: Mapping[str, object]) -> Self:
         """The plan of plain values, as `to_dict` gives and users edit them.
 
         ValueError if a part is unknown or of another type.
         """
         if not isinstance(content, Mapping) or content.get("format") != _FORMAT:
             raise ValueError(f'a plan is an object with "format": "{_FORMAT}"')
+        plan: Mapping[str, Any] = content
         known = {"format", *(field.name for field in fields(cls))}
         _refuse_unknown("the plan", content, known)
         columns = content.get("columns", {})
@@ -125,17 +127,17 @@ class ReadingPlan(Shown):
                         f"{getattr(kind, '__name__', kind)}, got {quoted(value)}"
                     )
             parts.append((name, TextForm(**values)))
-        missing = content.get("missing")
+        missing = plan.get("missing")
         return cls(
             tuple(parts),
             None if missing is None else tuple(map(str, missing)),
-            content.get("decimal"),
-            content.get("day_first"),
+            plan.get("decimal"),
+            plan.get("day_first"),
         )
 
     def to_text(self) -> str:
         """The plan in JSON, a column in each line."""
-        content = self.to_dict()
+        content: dict[str, Any] = self.to_dict()
         columns = content.pop("columns")
         lines = [
             f"    {json.dumps(name, ensure_ascii=False)}: "
@@ -170,7 +172,11 @@ def _refuse_unknown(what: str, content: Mapping[str, Any], known: set[str]) -> N
             raise ValueError(f"{what} has an unknown entry {quoted(key)}; {hint}")
 
 
-def resolve_plan(plan: Any) -> ReadingPlan | None:
+# A plan, its plain values or the path of its file.
+PlanLike = ReadingPlan | Mapping[str, object] | str | Path | None
+
+
+def resolve_plan(plan: PlanLike) -> ReadingPlan | None:
     """A plan from itself, its plain values or the path of its file.
 
     TypeError if it is something else.

@@ -41,7 +41,7 @@ from bayleaf.data.tables.columns import (
     iterate_names,
 )
 from bayleaf.data.tables.matrix import ColumnCodes, EncodedColumn, encode_matrix
-from bayleaf.data.tables.named_rows import RowNotes, columns_as_named
+from bayleaf.data.tables.named_rows import columns_as_named
 from bayleaf.data.text_forms import (
     TextForm,
     labels_by_text,
@@ -50,6 +50,7 @@ from bayleaf.data.text_forms import (
     without_texts,
 )
 from bayleaf.data.unknown_cells import UnknownCells
+from bayleaf.typing import RowNotes
 from bayleaf.wording import brief, brief_names, name_list, quoted
 
 # One state is left for missing cells.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bayleaf.results.result import Shown
+from bayleaf.typing import JSON, ByLabel
 from bayleaf.wording import (
     brief,
     brief_names,
@@ -81,7 +82,7 @@ class ValueHierarchy(Shown):
         object.__setattr__(self, "_children", tuple(map(tuple, children)))
 
     @classmethod
-    def from_nested(cls, nested: Mapping[Any, Any]) -> ValueHierarchy:
+    def from_nested(cls, nested: ByLabel[object]) -> ValueHierarchy:
         """Build the tree from nested mappings and lists.
 
         Parameters
@@ -186,7 +187,7 @@ class ValueHierarchy(Shown):
         covered = [state for name in names for state in self.states_under(name)]
         return len(covered) == len(self.states) and set(covered) == set(self.states)
 
-    def to_nested(self) -> dict[Hashable, Any]:
+    def to_nested(self) -> dict[Hashable, JSON]:
         """The tree as nested mappings and lists, as `from_nested` reads it."""
         below: list[Any] = [None] * len(self.nodes)
         for node in reversed(range(len(self.nodes))):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import numbers
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,12 @@ from bayleaf.data.random_state import RandomState, random_generator
 from bayleaf.data.tables.frames import as_frame as in_library
 from bayleaf.datasets.table import Table
 from bayleaf.wording import quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+    from bayleaf.datasets.table import Frame
 
 LICENCE = "none needed: generated from the published definition"
 
@@ -39,13 +45,37 @@ _SEGMENTS = np.array(
 )
 
 
+@overload
+def make_monks(
+    problem: int,
+    n_samples: int | None = None,
+    *,
+    random_state: RandomState = None,
+    as_frame: Literal["arrow"] = "arrow",
+) -> Table[pa.Table]: ...
+@overload
+def make_monks(
+    problem: int,
+    n_samples: int | None = None,
+    *,
+    random_state: RandomState = None,
+    as_frame: Literal["pandas"],
+) -> Table[pd.DataFrame]: ...
+@overload
+def make_monks(
+    problem: int,
+    n_samples: int | None = None,
+    *,
+    random_state: RandomState = None,
+    as_frame: Literal["polars"],
+) -> Table[pl.DataFrame]: ...
 def make_monks(
     problem: int,
     n_samples: int | None = None,
     *,
     random_state: RandomState = None,
     as_frame: str = "arrow",
-) -> Table:
+) -> Table[Frame]:
     """Make one of the three monks problems.
 
     Parameters
@@ -116,12 +146,33 @@ def _monks_class(problem: int, settings: NDArray[np.int_]) -> NDArray[np.int_]:
     return np.asarray(rule.astype(int))
 
 
+@overload
+def make_corral(
+    n_samples: int | None = None,
+    *,
+    random_state: RandomState = None,
+    as_frame: Literal["arrow"] = "arrow",
+) -> Table[pa.Table]: ...
+@overload
+def make_corral(
+    n_samples: int | None = None,
+    *,
+    random_state: RandomState = None,
+    as_frame: Literal["pandas"],
+) -> Table[pd.DataFrame]: ...
+@overload
+def make_corral(
+    n_samples: int | None = None,
+    *,
+    random_state: RandomState = None,
+    as_frame: Literal["polars"],
+) -> Table[pl.DataFrame]: ...
 def make_corral(
     n_samples: int | None = None,
     *,
     random_state: RandomState = None,
     as_frame: str = "arrow",
-) -> Table:
+) -> Table[Frame]:
     """Make the corral problem: a rule, one irrelevant and one correlated feature.
 
     The class is ``(A0 and A1) or (B0 and B1)``; `Irrelevant` is a coin, `Correlated`
@@ -176,13 +227,37 @@ def make_corral(
     )
 
 
+@overload
+def make_led7(
+    n_samples: int = 3200,
+    *,
+    noise: float = 0.1,
+    random_state: RandomState = None,
+    as_frame: Literal["arrow"] = "arrow",
+) -> Table[pa.Table]: ...
+@overload
+def make_led7(
+    n_samples: int = 3200,
+    *,
+    noise: float = 0.1,
+    random_state: RandomState = None,
+    as_frame: Literal["pandas"],
+) -> Table[pd.DataFrame]: ...
+@overload
+def make_led7(
+    n_samples: int = 3200,
+    *,
+    noise: float = 0.1,
+    random_state: RandomState = None,
+    as_frame: Literal["polars"],
+) -> Table[pl.DataFrame]: ...
 def make_led7(
     n_samples: int = 3200,
     *,
     noise: float = 0.1,
     random_state: RandomState = None,
     as_frame: str = "arrow",
-) -> Table:
+) -> Table[Frame]:
     """Make digits on a seven-segment display whose segments fail at random.
 
     Parameters
@@ -247,7 +322,7 @@ def _table(
     description: str,
     source: str,
     library: str,
-) -> Table:
+) -> Table[Frame]:
     """Columns and classes as a table."""
     arrays = {key: pa.array(np.ascontiguousarray(c)) for key, c in columns.items()}
     arrays["class"] = pa.array(classes)

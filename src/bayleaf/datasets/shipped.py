@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+from collections.abc import Callable
 from importlib.resources import as_file, files
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, overload
 
 import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
@@ -19,18 +20,55 @@ LICENCE = (
     "Creative Commons Attribution 4.0 International (UCI Machine Learning Repository)"
 )
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
 
-@overload
-def load_heart(
-    *, return_X_y: Literal[False] = False, as_frame: str = "arrow"
-) -> Table: ...
-@overload
-def load_heart(
-    *, return_X_y: Literal[True], as_frame: str = "arrow"
-) -> tuple[Any, NDArray[Any]]: ...
+    from bayleaf.datasets.table import Frame
+
+
+class _Loader(Protocol):
+    """What a function that loads a table returns, by the library of the table."""
+
+    @overload
+    def __call__(
+        self,
+        *,
+        return_X_y: Literal[False] = False,
+        as_frame: Literal["arrow"] = "arrow",
+    ) -> Table[pa.Table]: ...
+    @overload
+    def __call__(
+        self, *, return_X_y: Literal[True], as_frame: Literal["arrow"] = "arrow"
+    ) -> tuple[pa.Table, NDArray[Any]]: ...
+    @overload
+    def __call__(
+        self, *, return_X_y: Literal[False] = False, as_frame: Literal["pandas"]
+    ) -> Table[pd.DataFrame]: ...
+    @overload
+    def __call__(
+        self, *, return_X_y: Literal[True], as_frame: Literal["pandas"]
+    ) -> tuple[pd.DataFrame, NDArray[Any]]: ...
+    @overload
+    def __call__(
+        self, *, return_X_y: Literal[False] = False, as_frame: Literal["polars"]
+    ) -> Table[pl.DataFrame]: ...
+    @overload
+    def __call__(
+        self, *, return_X_y: Literal[True], as_frame: Literal["polars"]
+    ) -> tuple[pl.DataFrame, NDArray[Any]]: ...
+
+
+def _loader(function: Callable[..., Any]) -> _Loader:
+    """Give a function the types of `_Loader`."""
+    return cast(_Loader, function)
+
+
+@_loader
 def load_heart(
     *, return_X_y: bool = False, as_frame: str = "arrow"
-) -> Table | tuple[Any, NDArray[Any]]:
+) -> Table[Frame] | tuple[Frame, NDArray[Any]]:
     """Load the Statlog heart disease table: 270 patients, 13 features.
 
     Parameters
@@ -61,17 +99,10 @@ def load_heart(
     return (table.X, table.y) if return_X_y else table
 
 
-@overload
-def load_mushroom(
-    *, return_X_y: Literal[False] = False, as_frame: str = "arrow"
-) -> Table: ...
-@overload
-def load_mushroom(
-    *, return_X_y: Literal[True], as_frame: str = "arrow"
-) -> tuple[Any, NDArray[Any]]: ...
+@_loader
 def load_mushroom(
     *, return_X_y: bool = False, as_frame: str = "arrow"
-) -> Table | tuple[Any, NDArray[Any]]:
+) -> Table[Frame] | tuple[Frame, NDArray[Any]]:
     """Load the mushroom table: the 5 644 complete descriptions, 22 features.
 
     Parameters
@@ -99,17 +130,10 @@ def load_mushroom(
     return (table.X, table.y) if return_X_y else table
 
 
-@overload
-def load_vote(
-    *, return_X_y: Literal[False] = False, as_frame: str = "arrow"
-) -> Table: ...
-@overload
-def load_vote(
-    *, return_X_y: Literal[True], as_frame: str = "arrow"
-) -> tuple[Any, NDArray[Any]]: ...
+@_loader
 def load_vote(
     *, return_X_y: bool = False, as_frame: str = "arrow"
-) -> Table | tuple[Any, NDArray[Any]]:
+) -> Table[Frame] | tuple[Frame, NDArray[Any]]:
     """Load the congressional voting table: 232 members who voted on all 16 questions.
 
     Parameters

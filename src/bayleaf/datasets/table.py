@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import narwhals as nw
 import numpy as np
@@ -13,9 +13,18 @@ from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.results.result import Shown
 from bayleaf.wording import brief, brief_names
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    Frame: TypeAlias = pa.Table | pd.DataFrame | pl.DataFrame
+
+FrameT = TypeVar("FrameT")
+
 
 @dataclass(frozen=True, eq=False)
-class Table(Shown):
+class Table(Shown, Generic[FrameT]):
     """Features, target and their story.
 
     Parameters
@@ -35,7 +44,7 @@ class Table(Shown):
     """
 
     name: str
-    frame: Any
+    frame: FrameT
     description: str
     source: str
     licence: str
@@ -47,9 +56,10 @@ class Table(Shown):
         return str(self._columns.columns[-1])
 
     @property
-    def X(self) -> Any:
+    def X(self) -> FrameT:
         """The features."""
-        return self._columns.drop(self.target).to_native()
+        features: FrameT = self._columns.drop(self.target).to_native()
+        return features
 
     @property
     def y(self) -> NDArray[Any]:
@@ -63,7 +73,8 @@ class Table(Shown):
 
     @property
     def _columns(self) -> nw.DataFrame[Any]:
-        return nw.from_native(self.frame, eager_only=True)
+        frame: Any = self.frame
+        return nw.from_native(frame, eager_only=True)
 
     def __repr__(self) -> str:
         n_rows, columns = len(self._columns), self._columns.columns

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +27,7 @@ from bayleaf.results.drawings import network_html
 from bayleaf.results.html import html_of
 from bayleaf.results.result import Shown
 from bayleaf.results.result_lists import RankedNumbers
+from bayleaf.typing import ByName, EventLike, NamedRow
 from bayleaf.wording import brief, counted, name_list, quoted
 
 Floats = NDArray[np.float64]
@@ -136,11 +136,11 @@ class InfluenceDiagram:
     @classmethod
     def from_tables(
         cls,
-        states: Mapping[Any, Sequence[Hashable] | Variable],
-        tables: Mapping[Any, ArrayLike],
+        states: ByName[Sequence[Hashable] | Variable],
+        tables: ByName[ArrayLike],
         decisions: Sequence[Name],
-        utilities: Mapping[Any, ArrayLike],
-        parents: Mapping[Any, Sequence[Name]] | None = None,
+        utilities: ByName[ArrayLike],
+        parents: ByName[Sequence[Name]] | None = None,
     ) -> InfluenceDiagram:
         """Build a diagram from states, parents, tables and utilities by name.
 
@@ -166,7 +166,7 @@ class InfluenceDiagram:
             If a name is unknown, a table is missing or of another size, or the arcs
             close a cycle.
         """
-        given = {} if parents is None else parents
+        given = {} if parents is None else dict(parents.items())
         domain = Domain(tuple(variable_of(name, s) for name, s in states.items()))
         names = [*domain.names, *utilities]
         if len(set(names)) < len(names):
@@ -220,7 +220,7 @@ class InfluenceDiagram:
 
     def solve(
         self,
-        given: Mapping[Any, Any] | None = None,
+        given: ByName[object] | NamedRow | None = None,
         *,
         limited_memory: bool = False,
         max_table_cells: int = 20_000_000,
@@ -286,7 +286,7 @@ class InfluenceDiagram:
         self,
         names: Name | Sequence[Name] | None = None,
         before: Name | None = None,
-        given: Mapping[Any, Any] | None = None,
+        given: ByName[object] | NamedRow | None = None,
         *,
         limited_memory: bool = False,
         max_table_cells: int = 20_000_000,
@@ -341,7 +341,7 @@ class InfluenceDiagram:
     def value_of_information(
         self,
         before: Name | None = None,
-        given: Mapping[Any, Any] | None = None,
+        given: ByName[object] | NamedRow | None = None,
         *,
         limited_memory: bool = False,
         max_table_cells: int = 20_000_000,
@@ -479,7 +479,7 @@ class InfluenceDiagram:
         return observed
 
     def _problem(
-        self, given: Mapping[Any, Any] | None, limited_memory: bool, limit: int
+        self, given: EventLike | None, limited_memory: bool, limit: int
     ) -> tuple[LimitedMemoryDiagram, str]:
         """The diagram under what is given, and that in words."""
         evidence = read_evidence(self.domain, given)

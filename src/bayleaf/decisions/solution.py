@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,6 +15,7 @@ from bayleaf.decisions.limited_memory import ROUNDING
 from bayleaf.inference.states import distinct_labels, known_state
 from bayleaf.results.document import Document, Facts, Name, Part, Table, Text
 from bayleaf.results.result import Result
+from bayleaf.typing import ByName, JSONObject
 from bayleaf.wording import format_number, name_list, near_names, quoted, shown_name
 
 Floats = NDArray[np.float64]
@@ -71,7 +72,7 @@ class Policy(Result):
             for axis, variable in enumerate(self.observed)
         }
 
-    def choice(self, observations: Mapping[Any, Any] | None = None) -> Hashable:
+    def choice(self, observations: ByName[object] | None = None) -> Hashable:
         """The best option.
 
         Parameters
@@ -87,7 +88,7 @@ class Policy(Result):
         code = int(self.choices[self._cell(observations)])
         return self.decision.states[code]
 
-    def explain(self, observations: Mapping[Any, Any] | None = None) -> str:
+    def explain(self, observations: ByName[object] | None = None) -> str:
         """The best option in words, such as ``treat: +3.2; most by fever``.
 
         The number is the gain in expected utility over the second-best option, and the
@@ -110,7 +111,7 @@ class Policy(Result):
         most = "" if variable is None else f"; most by {shown_name(variable.name)}"
         return f"{self._best_text(cell)}: +{format_number(self.gains[cell])}{most}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSONObject:
         """The policy as plain values, one row per observation that occurs."""
         options = distinct_labels(self.decision)
         rows = []
@@ -185,9 +186,9 @@ class Policy(Result):
             format_number(self.probabilities[cell]),
         ]
 
-    def _cell(self, observations: Mapping[Any, Any] | None) -> tuple[int, ...]:
+    def _cell(self, observations: ByName[object] | None) -> tuple[int, ...]:
         """Index of what is observed."""
-        given = {} if observations is None else dict(observations)
+        given = {} if observations is None else dict(observations.items())
         names = [variable.name for variable in self.observed]
         for name in given:
             if name not in (*names, *self.ignored):
@@ -265,7 +266,7 @@ class Solution(Result):
             f"{near_names(str(decision), names)}"
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSONObject:
         """Everything as plain values, ready for JSON."""
         return {
             "expected_utility": self.expected_utility,

@@ -25,16 +25,17 @@ from bayleaf.classifiers.shared.training import WeightedRows, split_target_and_w
 from bayleaf.counts.source import MOST_ROWS, CountSource
 from bayleaf.counts.table_counts import RowCounts, RowFacts
 from bayleaf.cpds.smoothing import resolve_smoothing
+from bayleaf.data.code_store import CodeStore
 from bayleaf.data.codes import Codes
 from bayleaf.data.column_reading import MISSING_RULES, UNKNOWN_RULES
 from bayleaf.data.discretizers import resolve_discretizer
-from bayleaf.data.encoder_learning import learn_rows
+from bayleaf.data.encoder_learning import Discretizer, learn_rows
 from bayleaf.data.incomplete_rows import DROP
 from bayleaf.data.memory import size_in_bytes
 from bayleaf.data.other_values import OUTCOMES, split_other_values
 from bayleaf.data.partial_values import PartialValues, available_codes, sets_in
 from bayleaf.data.random_state import RandomState
-from bayleaf.data.reading_plan import resolve_plan
+from bayleaf.data.reading_plan import PlanLike, resolve_plan
 from bayleaf.data.table_encoder import EncodedTable
 from bayleaf.data.tables.columns import iterate_names
 from bayleaf.data.tables.frames import Library, to_columns, whole_table
@@ -56,6 +57,7 @@ from bayleaf.models.networks.structured_network import n_distributions
 from bayleaf.models.page_model import DENSITY, PageModel
 from bayleaf.scores.local_scores import resolve_score
 from bayleaf.streams.streamed import is_streamed
+from bayleaf.typing import BatchesLike, NumbersLike, RowsLike
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -236,23 +238,23 @@ class BayesianNetworkEstimator(
     # What was learned from a sample of the rows; empty where all were looked at.
     _sample_note: str = ""
 
-    discretizer: Any = "equal_frequency"
-    structural: Any = None
+    discretizer: str | Discretizer = "equal_frequency"
+    structural: str | None = None
     random_state: RandomState = None
     unknown: str = "other"
 
     @with_callbacks
     def fit(
         self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
+        X: BatchesLike | CodeStore,
+        y: object = None,
+        sample_weight: NumbersLike | str | None = None,
         *,
         store: str | Path | None = None,
         max_rows_in_memory: int = MOST_ROWS,
-        client: Any = None,
+        client: object = None,
         memory: int | str | None = None,
-        plan: Any = None,
+        plan: PlanLike = None,
     ) -> Self:
         """Learn from a table, in memory or batch by batch.
 
@@ -389,7 +391,10 @@ class BayesianNetworkEstimator(
             )
 
     def arc_strength(
-        self, X: Any, n_bootstraps: int = 100, sample_weight: Any = None
+        self,
+        X: RowsLike,
+        n_bootstraps: int = 100,
+        sample_weight: NumbersLike | None = None,
     ) -> ArcStrength:
         """Learn networks from bootstrap samples of a table and count their arcs.
 
@@ -412,7 +417,7 @@ class BayesianNetworkEstimator(
         check_count("n_bootstraps", n_bootstraps, 1)
         return bootstrapped_arcs(self, X, n_bootstraps, sample_weight)
 
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
+    def score_samples(self, X: RowsLike) -> NDArray[np.float64]:
         """Log probability (nats) of what each row holds, shape (n_rows,).
 
         Missing cells are summed out exactly. A cell that names a node of the column's
@@ -445,7 +450,7 @@ class BayesianNetworkEstimator(
             )
         return encoded, log_mass
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: RowsLike, y: object = None) -> float:
         """Log-likelihood (nats) of a table: the sum of `score_samples`."""
         return float(np.sum(self.score_samples(X)))
 

@@ -30,6 +30,13 @@ from bayleaf.inference.imputation import (
 )
 from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.typing import (
+    ByName,
+    ColumnLike,
+    ListLike,
+    NumbersLike,
+    TableLike,
+)
 
 Frame = TypeVar("Frame")
 
@@ -122,7 +129,9 @@ class BayesianNetworkImputer(
         tags.input_tags.string = True
         return tags
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: TableLike, y: object = None, sample_weight: NumbersLike | None = None
+    ) -> Self:
         """Learn a network from a table.
 
         Parameters
@@ -158,11 +167,13 @@ class BayesianNetworkImputer(
         return self
 
     @overload
-    def transform(self, X: Sequence[Sequence[Any]]) -> NDArray[Any]: ...
+    def transform(self, X: ListLike[ListLike[object]]) -> NDArray[Any]: ...
+    @overload
+    def transform(self, X: ListLike[ByName[object]]) -> list[dict[Name, object]]: ...
     @overload
     def transform(
-        self, X: Mapping[Any, Any]
-    ) -> dict[Any, Any] | list[dict[Any, Any]]: ...
+        self, X: ByName[object]
+    ) -> dict[Name, object] | list[dict[Name, object]]: ...
     @overload
     def transform(self, X: Frame) -> Frame: ...
     def transform(self, X: Any) -> Any:
@@ -205,7 +216,9 @@ class BayesianNetworkImputer(
             return self._as_records(X, records, filled, parts)
         return self._with_indicators(filled, parts) if self.add_indicator else filled
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+    def get_feature_names_out(
+        self, input_features: ColumnLike | None = None
+    ) -> NDArray[np.object_]:
         """Names of the columns that `transform` returns.
 
         Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,8 @@ from bayleaf.data.column_table import ColumnTable
 from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.predictor import Predictor
 from bayleaf.results.document import Document, Facts, Items, Part
-from bayleaf.results.result import Result
+from bayleaf.results.result import Result, plain_values
+from bayleaf.typing import JSONObject
 from bayleaf.wording import (
     brief,
     brief_names,
@@ -79,17 +80,18 @@ class FittedSummary(Result):
         lines = self.columns.lines(MAX_ITEMS, width - 4)
         return "\n".join([text, "  columns", *(f"    {line}" for line in lines)])
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSONObject:
         """The summary as plain values, ready for JSON.
 
         Returns
         -------
         dict
         """
-        return super().to_dict() | {
+        return {
+            **super().to_dict(),
             "columns": [] if self.columns is None else self.columns.to_dict(),
-            "notes": dict(self.notes),
-            "unknown": dict(self.unknown),
+            "notes": plain_values(dict(self.notes)),
+            "unknown": plain_values(dict(self.unknown)),
         }
 
 
@@ -133,7 +135,7 @@ class Summary(FittedSummary):
 
     model: str
     target: str | int
-    classes: tuple[tuple[Any, float], ...]
+    classes: tuple[tuple[Hashable, float], ...]
     n_features: int
     n_arcs: int
     n_parameters: int
@@ -176,15 +178,17 @@ class Summary(FittedSummary):
             Items(self.remarks, "remarks"),
         ]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSONObject:
         """The summary as plain values, ready for JSON.
 
         Returns
         -------
         dict
         """
-        classes = [{"label": label, "prior": prior} for label, prior in self.classes]
-        return super().to_dict() | {"classes": classes}
+        classes: list[Any] = [
+            {"label": label, "prior": prior} for label, prior in self.classes
+        ]
+        return {**super().to_dict(), "classes": classes}
 
     def __repr__(self) -> str:
         shown = brief_names([f"{label} {prior:.3f}" for label, prior in self.classes])

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from rich.table import Table as RichTable
 
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.classifiers.shared.parameters import checked_loss
+from bayleaf.data.reading_plan import PlanLike
 from bayleaf.evaluation.cross_validation import (
     CrossValidation,
     cross_validate,
@@ -34,12 +35,23 @@ from bayleaf.results.document import Document, Table
 from bayleaf.results.markdown import markdown_of
 from bayleaf.results.result import Result
 from bayleaf.results.text import rich_tables
+from bayleaf.typing import (
+    ColumnLike,
+    Estimator,
+    JSONObject,
+    LossLike,
+    NumbersLike,
+    Splitter,
+    TableLike,
+)
 from bayleaf.wording import brief, brief_names, counted, in_bits, near_names, quoted
 
 BEST = "best"
 # Figures that have no spread, in the order of `_figures`.
 _FIGURES = ("calib.", "clipped", "params", "arcs", "fit s", "pred. s")
 DEFAULT_MODELS = ("nb", "tan", "kdb", "hnb", "auto")
+# Names of classifiers, or classifiers, each by its own name or by that of a mapping.
+Models = Mapping[str, str | Estimator] | Iterable[str | Estimator] | Estimator
 
 
 @dataclass(frozen=True)
@@ -70,7 +82,7 @@ class Comparison(
     """
 
     results: tuple[CrossValidation, ...]
-    classes: tuple[Any, ...]
+    classes: tuple[Hashable, ...]
     n_rows: int
     n_folds: int
     n_repeats: int
@@ -259,7 +271,7 @@ class Comparison(
         """Mean and standard deviation of every score as a Markdown table."""
         return markdown_of(self.document())
 
-    def to_rows(self) -> list[dict[str, Any]]:
+    def to_rows(self) -> list[JSONObject]:
         """One flat row per classifier, such as a data frame takes.
 
         They have mean, standard deviation and p-value against the reference of every
@@ -295,7 +307,7 @@ class Comparison(
         """The rows of `to_rows` as CSV text, written to a file if one is named."""
         return csv_text(self.to_rows(), path)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSONObject:
         """Everything as plain values, with the tests against the reference."""
         models = [
             {
@@ -306,7 +318,7 @@ class Comparison(
             }
             for result in self.results
         ]
-        return super().to_dict() | {"models": models}
+        return {**super().to_dict(), "models": models}
 
     def _tests(self, name: str) -> dict[str, dict[str, Any]]:
         """Difference from the reference and its p-value, by score."""
@@ -408,21 +420,37 @@ def _seconds(value: float) -> str:
     return f"{value:.3f}" if value < 10 else f"{value:.0f}"
 
 
+class CompareOptions(TypedDict, total=False):
+    """The parameters of `compare` that `compare_tables` passes on."""
+
+    n_folds: int
+    n_repeats: int
+    random_state: int
+    loss: LossMatrix | LossLike | None
+    baseline: str
+    groups: ColumnLike | None
+    cv: Splitter | Iterable[tuple[NumbersLike, NumbersLike]] | None
+    verbose: int
+    sample_weight: NumbersLike | None
+    plan: PlanLike
+    description_length: bool
+
+
 def compare(
-    X: Any,
-    y: Any,
-    models: Any = DEFAULT_MODELS,
+    X: TableLike,
+    y: ColumnLike,
+    models: Models = DEFAULT_MODELS,
     *,
     n_folds: int = 10,
     n_repeats: int = 1,
     random_state: int = 0,
-    loss: Any = None,
+    loss: LossMatrix | LossLike | None = None,
     baseline: str = BEST,
-    groups: Any = None,
-    cv: Any = None,
+    groups: ColumnLike | None = None,
+    cv: Splitter | Iterable[tuple[NumbersLike, NumbersLike]] | None = None,
     verbose: int = 0,
-    sample_weight: Any = None,
-    plan: Any = None,
+    sample_weight: NumbersLike | None = None,
+    plan: PlanLike = None,
     description_length: bool = False,
 ) -> Comparison:
     """Compare classifiers on the same folds, stratified and shuffled by default.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -17,7 +17,9 @@ from sklearn.base import clone
 from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.classifiers.shared.training import row_weights
 from bayleaf.data.class_labels import encode_labels
+from bayleaf.data.reading_plan import PlanLike
 from bayleaf.data.tables.frames import take_rows
+from bayleaf.data.tables.named_rows import named_table
 from bayleaf.data.unknown_cells import UnknownCells, reported_elsewhere
 from bayleaf.data.weight_scale import one_warning
 from bayleaf.evaluation.description_length import description_length as measured_length
@@ -40,6 +42,14 @@ from bayleaf.evaluation.statistics import Floats
 from bayleaf.results.document import Document, Facts, Name
 from bayleaf.results.result import Result, Shown
 from bayleaf.results.result_lists import ResultList
+from bayleaf.typing import (
+    ColumnLike,
+    Estimator,
+    JSONObject,
+    NumbersLike,
+    Splitter,
+    TableLike,
+)
 from bayleaf.wording import brief, brief_fields, counted, in_bits, near_names, quoted
 
 # What NumPy's older generator, which deals the folds, takes.
@@ -49,19 +59,19 @@ _FIGURES = tuple(Scores.__dataclass_fields__)
 
 @one_warning()
 def cross_validate(
-    estimators: Mapping[str, Any],
-    X: Any,
-    y: Any,
+    estimators: Mapping[str, Estimator],
+    X: TableLike,
+    y: ColumnLike,
     *,
     n_folds: int = 10,
     n_repeats: int = 1,
     random_state: int = 0,
     loss: Floats | None = None,
-    groups: Any = None,
-    cv: Any = None,
+    groups: ColumnLike | None = None,
+    cv: Splitter | Iterable[tuple[NumbersLike, NumbersLike]] | None = None,
     verbose: int = 0,
-    sample_weight: Any = None,
-    plan: Any = None,
+    sample_weight: NumbersLike | None = None,
+    plan: PlanLike = None,
     description_length: bool = False,
 ) -> ResultList[CrossValidation]:
     """Score classifiers on the same folds, stratified and shuffled by default.
@@ -266,6 +276,7 @@ def _check_whole_numbers(**values: Any) -> None:
 
 def _checked_table(X: Any, n_rows: int) -> Any:
     """Features as something that `take_rows` takes, once they pair with the labels."""
+    X = named_table(X)
     if isinstance(X, list | tuple):
         # As objects, so that numbers and texts of one row stay what they are.
         X = np.array(X, dtype=object)
@@ -546,14 +557,14 @@ class CrossValidation(
         rows = self.held_out
         return expected_calibration_error(rows.truth, rows.proba, rows.weights)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSONObject:
         """Means, standard deviations and folds as plain values."""
         means = {
             name: {"mean": self.mean(name), "sd": self.sd(name)}
             for name in SCORES
             if len(self.values(name))
         }
-        return super().to_dict() | means
+        return {**super().to_dict(), **means}
 
     def document(self) -> Document:
         """Mean and standard deviation of each score over the folds."""

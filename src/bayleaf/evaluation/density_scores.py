@@ -16,6 +16,7 @@ from sklearn.base import clone
 from bayleaf.data.codes import Codes
 from bayleaf.data.partial_values import available_codes
 from bayleaf.data.tables.frames import take_rows
+from bayleaf.data.tables.named_rows import named_table
 from bayleaf.data.unknown_cells import reported_elsewhere
 from bayleaf.evaluation.folds import (
     Rows,
@@ -29,6 +30,7 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.results.document import Document, Facts, Name, Text
 from bayleaf.results.result import Record, Result, plain_values
 from bayleaf.results.result_lists import ResultList
+from bayleaf.typing import Estimator, JSONObject, TableLike
 from bayleaf.wording import brief, counted, in_bits
 
 
@@ -127,10 +129,10 @@ class DensityValidation(
             return math.inf
         return float(np.std([fold.nats_per_row for fold in self.folds], ddof=1))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSONObject:
         """The figures as plain values; null where a likelihood is infinite."""
         nats = {"mean": self.nats_per_row, "sd": self.sd_per_row}
-        return super().to_dict() | {"nats_per_row": plain_values(nats)}
+        return {**super().to_dict(), "nats_per_row": plain_values(nats)}
 
     def document(self) -> Document:
         """The log-likelihood, its part per row, and what it cannot reach."""
@@ -151,8 +153,8 @@ class DensityValidation(
 
 
 def cross_validate_density(
-    estimators: Mapping[str, Any],
-    X: Any,
+    estimators: Mapping[str, Estimator],
+    X: TableLike,
     *,
     n_folds: int = 10,
     n_repeats: int = 1,
@@ -191,17 +193,18 @@ def cross_validate_density(
     ValueError
         If there are fewer rows than folds, or fewer than 2 folds or 1 repeat.
     """
-    n_rows = int(getattr(X, "num_rows", None) or len(X))
+    table: Any = named_table(X)
+    n_rows = int(getattr(table, "num_rows", None) or len(table))
     if not 2 <= n_folds <= n_rows or n_repeats < 1:
         raise ValueError(
             f"folds must be between 2 and the {n_rows} rows, and repeats at least 1, "
             f"got {n_folds} and {n_repeats}"
         )
     splits = shuffled_folds(n_rows, n_folds, n_repeats, random_state)
-    plans = fold_plans(estimators, X)
+    plans = fold_plans(estimators, table)
     validations: ResultList[DensityValidation] = ResultList()
     for name, folds in validate_each(
-        estimators, splits, partial(_run_fold, X, plans), verbose
+        estimators, splits, partial(_run_fold, table, plans), verbose
     ):
         scores, *sizes = zip(*folds, strict=True)
         means = (float(np.mean(size)) for size in sizes)

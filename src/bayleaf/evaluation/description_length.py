@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from bayleaf.classifiers.shared.training import row_weights
 from bayleaf.evaluation.left_out_gain import known_class_codes
 from bayleaf.results.document import Document, Facts
 from bayleaf.results.result import Result
+from bayleaf.typing import ColumnLike, NumbersLike, TableLike
 from bayleaf.wording import brief_fields
 
 CLASS, ALL = "class", "all"
@@ -63,9 +63,9 @@ class DescriptionLength(Result, computed=("total",)):
 
 def description_length(
     classifier: BayesianClassifier,
-    X: Any,
-    y: Any,
-    sample_weight: Any = None,
+    X: TableLike,
+    y: ColumnLike,
+    sample_weight: NumbersLike | None = None,
     *,
     covers: str = CLASS,
 ) -> DescriptionLength:

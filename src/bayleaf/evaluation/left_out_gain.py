@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.partial_values import single_states
+from bayleaf.models.predictor import ModelLike
 from bayleaf.results.document import Document
 from bayleaf.results.result import Result
+from bayleaf.typing import ColumnLike, TableLike
 from bayleaf.wording import brief_fields, format_number, in_bits, quoted
 
 Floats = NDArray[np.float64]
@@ -43,7 +45,9 @@ class LeftOutGain(Result):
         return Document("", [f"gain of {gain} bits per row, standard error {error}"])
 
 
-def left_out_gain(before: Any, after: Any, X: Any, y: Any) -> LeftOutGain:
+def left_out_gain(
+    before: ModelLike, after: ModelLike, X: TableLike, y: ColumnLike
+) -> LeftOutGain:
     """Compare two models on their training rows, each left out of all counts.
 
     Parameters

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import Unpack
 
 from bayleaf.evaluation.comparison import (
     DEFAULT_MODELS,
+    CompareOptions,
     Comparison,
+    Models,
     compare,
     csv_text,
 )
@@ -22,6 +25,7 @@ from bayleaf.evaluation.statistics import (
 )
 from bayleaf.results.document import Document, Name, Part, Table
 from bayleaf.results.result import Result
+from bayleaf.typing import ColumnLike, JSONObject, TableLike
 from bayleaf.wording import brief, brief_names, counted, name_list
 
 
@@ -136,15 +140,15 @@ class TableComparisons(Result):
             f"(Nemenyi, p < {LEVEL:g}); alike: {alike or 'none'}"
         )
 
-    def to_rows(self) -> list[dict[str, Any]]:
+    def to_rows(self) -> list[JSONObject]:
         """List a flat row per table and classifier."""
         return [row for scores in self.comparisons for row in scores.to_rows()]
 
-    def to_csv(self, path: Any = None) -> str:
+    def to_csv(self, path: str | Path | None = None) -> str:
         """The rows of `to_rows` as CSV text, written to a file if one is named."""
         return csv_text(self.to_rows(), path)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSONObject:
         """Everything as plain values, with mean ranks and their tests by score."""
         few = len(self.names) < 3 or len(self.tables) < 2
         return {
@@ -164,9 +168,9 @@ class TableComparisons(Result):
 
 
 def compare_tables(
-    tables: Mapping[str, tuple[Any, Any]],
-    models: Any = DEFAULT_MODELS,
-    **options: Any,
+    tables: Mapping[str, tuple[TableLike, ColumnLike]],
+    models: Models = DEFAULT_MODELS,
+    **options: Unpack[CompareOptions],
 ) -> TableComparisons:
     """Compare classifiers on several tables, and test their ranks.
 

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from bayleaf.cpds.distribution import CPD, GroupedTableCPD
 from bayleaf.cpds.tree_cpd import Split, TreeCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.partial_values import available_codes
+from bayleaf.data.partial_values import Rows, available_codes
 from bayleaf.describe.local_structure_text import group_name, membership
 from bayleaf.explain.subject import predictor_of, rows_of
 from bayleaf.models.explanation import RuledExplanations
 from bayleaf.models.latent_rules import condition_text
+from bayleaf.models.predictor import ModelLike
+from bayleaf.typing import RowsLike
 from bayleaf.wording import name_list, shown_name, stated
 
 States = dict[int, int]
 
 
-def contexts(model: Any, X: Any) -> list[list[str]]:
+def contexts(model: ModelLike, X: RowsLike | Rows) -> list[list[str]]:
     """Tell which independences, groups and rules a model uses in each row.
 
     Parameters

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
@@ -27,10 +35,11 @@ from bayleaf.explain.certificates.changed_row import (
 from bayleaf.explain.row_probability import JOINT, MARGINALS, has_joint
 from bayleaf.explain.subject import is_absent, predictor_of, row_of
 from bayleaf.inference.states import find_variable, known_state
-from bayleaf.models.predictor import Predictor
+from bayleaf.models.predictor import ModelLike, Predictor
 from bayleaf.progress import Work
 from bayleaf.results.document import Document, Items, Table
 from bayleaf.results.result import Record, Result
+from bayleaf.typing import ByName, JSONObject, RowLike
 from bayleaf.wording import brief, counted, format_number, name_list, quoted
 
 # Sets of changes that are looked at by default, and tables looked up for them at most.
@@ -66,14 +75,14 @@ class Counterfactual(Record, keys={"prediction": "class"}):
     """
 
     changes: dict[str | int, tuple[str, str]]
-    prediction: Any
+    prediction: Hashable
     probabilities: dict[str, float]
     log_probability: float
     cost: float
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSONObject:
         """The counterfactual as plain values, ready for JSON."""
-        return super().to_dict() | {"changes": changes_list(self.changes)}
+        return {**super().to_dict(), "changes": changes_list(self.changes)}
 
     def __repr__(self) -> str:
         return brief(self, self)
@@ -112,8 +121,8 @@ class Counterfactuals(
         Whether costs were given.
     """
 
-    prediction: Any
-    target: Any
+    prediction: Hashable
+    target: Hashable
     items: tuple[Counterfactual, ...]
     max_changes: int
     basis: str
@@ -180,17 +189,17 @@ class Counterfactuals(
 
 
 def counterfactuals(
-    model: Any,
-    row: Any,
+    model: ModelLike,
+    row: RowLike | Rows,
     *,
     n: int = 5,
     max_changes: int = 3,
     immutable: Iterable[str | int] = (),
-    allowed: Mapping[Any, Collection[Any]] | None = None,
-    direction: Mapping[Any, Direction] | None = None,
-    cost: Mapping[Any, float] | None = None,
+    allowed: ByName[Collection[Hashable]] | None = None,
+    direction: ByName[Direction] | None = None,
+    cost: ByName[float] | None = None,
     cost_per_step: Iterable[str | int] = (),
-    target: Any = None,
+    target: Hashable = None,
     budget: int | None = None,
 ) -> Counterfactuals:
     """Find the smallest or cheapest changes of a row that change its class.
@@ -303,8 +312,8 @@ def _single_changes(
     domain: Domain,
     row: Rows,
     immutable: Iterable[str | int],
-    allowed: Mapping[str | int, Collection[Any]],
-    direction: Mapping[str | int, Direction],
+    allowed: ByName[Collection[Hashable]],
+    direction: ByName[Direction],
 ) -> tuple[Indices, Indices]:
     """Feature and new state of each change of a row, by feature, then state."""
     fixed = {find_variable(domain, name) for name in immutable}
@@ -328,7 +337,7 @@ def _single_changes(
 
 
 def _costs(
-    row: ChangedRow, cost: Mapping[str | int, float], cost_per_step: Iterable[str | int]
+    row: ChangedRow, cost: ByName[float], cost_per_step: Iterable[str | int]
 ) -> Floats:
     """What each single change costs: by default 1, for each step if `cost_per_step`."""
     domain = row.predictor.encoder.domain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,16 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.partial_values import single_states
+from bayleaf.data.partial_values import Rows, single_states
 from bayleaf.data.random_state import RandomState, random_generator
 from bayleaf.explain.subject import predictor_of, rows_of
 from bayleaf.models.class_model import ClassModel, calibrated_log_proba
-from bayleaf.models.predictor import Predictor
+from bayleaf.models.predictor import ModelLike, Predictor
 from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.models.wrappers import model_inside
 from bayleaf.results.document import Document, Items, Table
 from bayleaf.results.result import Record, Result
 from bayleaf.results.result_lists import ResultList
+from bayleaf.typing import JSONObject, RowsLike
 from bayleaf.wording import brief, counted, quoted, stated
 
 Floats = NDArray[np.float64]
@@ -61,7 +63,7 @@ class CellSupport(Record, keys={"is_rare": "rare"}, computed=("is_rare",)):
         """Whether fewer than five rows stand behind it."""
         return self.rows < FEW_ROWS
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSONObject:
         """The support as plain values, ready for JSON."""
         return super().to_dict() | {"given": {str(n): state for n, state in self.given}}
 
@@ -89,7 +91,7 @@ class ClassInterval(Record, keys={"label": "class"}):
         Ends of the central interval of the draws.
     """
 
-    label: Any
+    label: Hashable
     probability: float
     low: float
     high: float
@@ -164,8 +166,8 @@ class CredibleInterval(Result):
 
 
 def credible_intervals(
-    model: Any,
-    X: Any,
+    model: ModelLike,
+    X: RowsLike | Rows,
     *,
     n_draws: int = 1000,
     level: float = 0.95,

@@ -14,13 +14,16 @@ from bayleaf.explain.deviation import Deviation, deviation_between, deviation_of
 from bayleaf.explain.subject import predictor_of, training_rows_by_state
 from bayleaf.inference.queries import Inference
 from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.predictor import ModelLike
 from bayleaf.models.wrappers import model_inside
 from bayleaf.results.document import Document, Part, Table
 from bayleaf.results.result import Record, Result, plain_values
+from bayleaf.typing import BatchesLike, JSONObject
 from bayleaf.wording import brief, counted, name_list, quoted, shown_name
 
 if TYPE_CHECKING:
     from bayleaf.explain.drift_counts import Encode, ObservedCounts
+    from bayleaf.streams.batch_sources import ArrowSource
 
 Floats = NDArray[np.float64]
 Name = str | int
@@ -55,9 +58,9 @@ class VariableDrift(Record):
     expected: tuple[float, ...]
     found: tuple[float, ...]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSONObject:
         """All of it as plain values, those of the deviation among them."""
-        values = super().to_dict()
+        values: dict[str, Any] = super().to_dict()
         return {"name": values["name"], **values.pop("deviation"), **values}
 
 
@@ -88,9 +91,9 @@ class FamilyDrift(Record):
         """The parent whose arc changed most; None where the child has none."""
         return max(self.arcs, key=lambda arc: arc[1])[0] if self.arcs else None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSONObject:
         """All of it as plain values, those of the deviation among them."""
-        values = super().to_dict()
+        values: dict[str, Any] = super().to_dict()
         arcs = [{"parent": parent, "bits": bits} for parent, bits in values["arcs"]]
         return {**values, **values.pop("deviation"), "arcs": arcs}
 
@@ -124,7 +127,7 @@ class Drift(Result):
         """The families, those that changed most surprisingly first."""
         return tuple(sorted(self.families, key=lambda one: one.deviation.rank))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSONObject:
         """All of it as plain values, ready for JSON.
 
         Returns
@@ -206,8 +209,8 @@ class Drift(Result):
 
 
 def drift(
-    model: Any,
-    table: Any,
+    model: ModelLike,
+    table: BatchesLike | ArrowSource,
     *,
     sample_weight: str | None = None,
     random_state: int = 0,

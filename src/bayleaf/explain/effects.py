@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,13 +11,14 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.data.partial_values import single_states
+from bayleaf.data.partial_values import Rows, single_states
 from bayleaf.explain.subject import predictor_of, row_of, with_each_state
-from bayleaf.models.predictor import Predictor
+from bayleaf.models.predictor import ModelLike, Predictor
 from bayleaf.results.document import Document
 from bayleaf.results.drawings import states_part
 from bayleaf.results.result import Result
 from bayleaf.results.result_lists import RankedNumbers
+from bayleaf.typing import RowLike
 from bayleaf.wording import brief_fields, in_bits, name_list, quoted
 
 Floats = NDArray[np.float64]
@@ -45,8 +47,8 @@ class FeatureEffects(Result):
     """
 
     feature: str | int
-    of: Any
-    against: Any
+    of: Hashable
+    against: Hashable
     states: tuple[str, ...]
     effects: Floats
     half_widths: Floats
@@ -61,7 +63,7 @@ class FeatureEffects(Result):
 
 
 def feature_effects(
-    model: Any, row: Any, feature: str | int, *, of: Any = None
+    model: ModelLike, row: RowLike | Rows, feature: str | int, *, of: Hashable = None
 ) -> FeatureEffects:
     """Change one feature of a row to each of its states, and explain the prediction.
 
@@ -131,7 +133,7 @@ def _half_widths(
     return np.asarray(_NORMAL_95 * spread)
 
 
-def information_alone(model: Any) -> dict[str | int, float]:
+def information_alone(model: ModelLike) -> dict[str | int, float]:
     """Rank features by what each by itself reveals of the class.
 
     Parameters

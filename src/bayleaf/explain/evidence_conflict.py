@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +19,11 @@ from bayleaf.data.partial_values import (
 from bayleaf.explain.row_probability import has_joint, row_log_probabilities
 from bayleaf.explain.subject import predictor_of, rows_of
 from bayleaf.models.class_model import ClassModel
+from bayleaf.models.predictor import ModelLike
 from bayleaf.results.document import Document
 from bayleaf.results.result import Result
 from bayleaf.results.result_lists import ResultList
+from bayleaf.typing import RowsLike
 from bayleaf.wording import stated
 
 Floats = NDArray[np.float64]
@@ -71,7 +72,7 @@ class RowConflict(Result):
         return f"{text}; {fact} fits the others least ({self.feature_bits:.1f} bits)"
 
 
-def conflicts(model: Any, X: Any) -> ResultList[RowConflict] | None:
+def conflicts(model: ModelLike, X: RowsLike | Rows) -> ResultList[RowConflict] | None:
     """Measure for each row whether its values contradict one another.
 
     Parameters

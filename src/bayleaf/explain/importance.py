@@ -19,11 +19,12 @@ from bayleaf.explain.subject import (
     rows_of,
     training_rows_by_state,
 )
-from bayleaf.models.predictor import Predictor
+from bayleaf.models.predictor import ModelLike, Predictor
 from bayleaf.models.wrappers import model_inside
 from bayleaf.results.document import Document, Table
 from bayleaf.results.result import Record, Result
 from bayleaf.search.left_out.left_out_scores import LeaveOneOut, loss_sums
+from bayleaf.typing import ColumnLike, NumbersLike, RowsLike
 from bayleaf.wording import (
     brief,
     brief_names,
@@ -150,7 +151,11 @@ class _Figures(NamedTuple):
 
 
 def importance(
-    model: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None
+    model: ModelLike,
+    X: RowsLike | Rows | None = None,
+    y: ColumnLike | None = None,
+    *,
+    sample_weight: NumbersLike | None = None,
 ) -> Importance:
     """Measure what each feature tells on the class, and what its loss would cost.
 

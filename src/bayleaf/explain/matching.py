@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.partial_values import available_codes, single_states
+from bayleaf.data.tables.named_rows import named_table
 from bayleaf.explain.subject import predictor_of, row_of, rows_of, with_each_state
-from bayleaf.models.predictor import Predictor
+from bayleaf.models.predictor import ModelLike, Predictor
 from bayleaf.models.texts.feature_shape import finite_edges
 from bayleaf.results.document import Document
 from bayleaf.results.result import Record, Result
+from bayleaf.typing import ByName, FrameLike
 from bayleaf.wording import brief_fields, counted, name_list
 
 Floats = NDArray[np.float64]
@@ -47,7 +49,7 @@ class Match(Record):
 
     features: tuple[str | int, ...]
     n: int | None
-    recorded: dict[Any, int]
+    recorded: dict[Hashable, int]
 
 
 @dataclass(frozen=True)
@@ -89,11 +91,11 @@ class MatchingRows(Result):
 
 
 def matching_rows(
-    model: Any,
-    row: Mapping[Any, Any],
-    X: Any,
+    model: ModelLike,
+    row: ByName[object],
+    X: FrameLike,
     *,
-    tolerances: Mapping[Any, float] | None = None,
+    tolerances: ByName[float] | None = None,
     min_count: int = 1,
 ) -> MatchingRows:
     """Count the rows of a table that are like a case.
@@ -146,7 +148,7 @@ def matching_rows(
     (explanation,) = predictor.explain(case)
     known.sort(key=lambda v: (-abs(explanation.terms[v].contribution), v))
     names = predictor.model.domain.names
-    frame = nw.from_native(X, eager_only=True)
+    frame = nw.from_native(named_table(X), eager_only=True)
     columns = {str(name): name for name in frame.columns}
     required = [columns.get(str(c), c) for c in predictor.encoder.column_names]
     is_whole = all(name in frame.columns for name in required)

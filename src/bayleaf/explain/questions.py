@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.partial_values import single_states
+from bayleaf.data.partial_values import Rows, single_states
 from bayleaf.explain.subject import predictor_of, row_of, with_each_state
 from bayleaf.models.class_model import ClassModel, log_normalize
+from bayleaf.models.predictor import ModelLike
 from bayleaf.results.result_lists import RankedNumbers
+from bayleaf.typing import RowLike
 
 Floats = NDArray[np.float64]
 
@@ -21,7 +22,9 @@ Floats = NDArray[np.float64]
 _FEWEST_DRAWS = 30
 
 
-def value_of_information(model: Any, row: Any) -> dict[str | int, float]:
+def value_of_information(
+    model: ModelLike, row: RowLike | Rows
+) -> dict[str | int, float]:
     """Rank the features of a row that are missing by what they reveal of the class.
 
     Parameters
@@ -83,8 +86,8 @@ def value_of_information(model: Any, row: Any) -> dict[str | int, float]:
 
 
 def decision_changes(
-    model: Any,
-    row: Any,
+    model: ModelLike,
+    row: RowLike | Rows,
     *,
     threshold: float | None = None,
     n_draws: int = 200,

@@ -7,10 +7,9 @@ import hashlib
 import html
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from bayleaf.explorer.editing import editing_content, rows_content, rule_of
 from bayleaf.explorer.page_content import (
@@ -25,6 +24,7 @@ from bayleaf.io.exports.minifier import minified_script, minified_style
 from bayleaf.io.exports.packing import script_json
 from bayleaf.io.exports.runtime import runtime_scripts
 from bayleaf.models.page_model import CLASSIFIER, DENSITY, Shown, page_model
+from bayleaf.typing import ByName, FrameLike, JSONObject
 
 _OF_COCKPIT = "words are for the cockpit, which classifiers and regressors have"
 _OF_CHANGES = (
@@ -122,9 +122,9 @@ def explorer_html(
     title: str | None = None,
     *,
     min_count: int = 1,
-    rows: Any = None,
-    edit: Any = None,
-    words: Mapping[str, Any] | None = None,
+    rows: FrameLike | None = None,
+    edit: FrameLike | None = None,
+    words: ByName[object] | None = None,
     immutable: Iterable[str] | None = None,
     actionable: Iterable[str] | None = None,
 ) -> str:
@@ -257,9 +257,9 @@ def write_explorer(
     title: str | None = None,
     *,
     min_count: int = 1,
-    rows: Any = None,
-    edit: Any = None,
-    words: Mapping[str, Any] | None = None,
+    rows: FrameLike | None = None,
+    edit: FrameLike | None = None,
+    words: ByName[object] | None = None,
     immutable: Iterable[str] | None = None,
     actionable: Iterable[str] | None = None,
 ) -> None:
@@ -285,7 +285,7 @@ def write_explorer(
     write_export(path, page, errors="replace")
 
 
-def words_template(model: Shown) -> dict[str, Any]:
+def words_template(model: Shown) -> JSONObject:
     """Write down the words of a classifier's page, to be replaced by better ones.
 
     Parameters

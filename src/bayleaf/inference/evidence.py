@@ -6,9 +6,9 @@ import itertools
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.tables.array_columns import is_missing_cell
 from bayleaf.inference.states import StateReader, find_variable, indicator
+from bayleaf.typing import ByLabel, EventLike
 from bayleaf.wording import format_number, name_list, quoted, stated
 
 Likelihood = NDArray[np.float64]
@@ -59,7 +60,7 @@ class Not:
     Not('yes', 'perhaps')
     """
 
-    def __init__(self, *states: Any) -> None:
+    def __init__(self, *states: Hashable) -> None:
         self.states = states
 
     def __repr__(self) -> str:
@@ -83,7 +84,7 @@ class Probabilities:
     Probabilities({'yes': 0.7, 'no': 0.3})
     """
 
-    def __init__(self, by_state: Mapping[Any, float] | Sequence[float]) -> None:
+    def __init__(self, by_state: ByLabel[float] | Sequence[float]) -> None:
         self.by_state = by_state
 
     def __repr__(self) -> str:
@@ -99,8 +100,8 @@ class Range:
     itself left out.
     """
 
-    low: Any = None
-    high: Any = None
+    low: float | str | None = None
+    high: float | str | None = None
     open_low: bool = False
     open_high: bool = False
 
@@ -132,7 +133,7 @@ class Between(Range):
     Between(30, 50)
     """
 
-    def __init__(self, low: Any, high: Any) -> None:
+    def __init__(self, low: float | str | None, high: float | str | None) -> None:
         super().__init__(low, high)
 
 
@@ -145,7 +146,7 @@ class AtMost(Range):
     AtMost(50)
     """
 
-    def __init__(self, high: Any) -> None:
+    def __init__(self, high: float | str | None) -> None:
         super().__init__(None, high)
 
     def __repr__(self) -> str:
@@ -161,7 +162,7 @@ class AtLeast(Range):
     AtLeast(30)
     """
 
-    def __init__(self, low: Any) -> None:
+    def __init__(self, low: float | str | None) -> None:
         super().__init__(low, None)
 
     def __repr__(self) -> str:
@@ -294,22 +295,13 @@ class Evidence:
         return ImpossibleEvidenceError(sentence, names)
 
 
-class NamedRow(Protocol):
-    """A row of a frame, such as a Series of pandas, by the names of its columns."""
-
-    @property
-    def ndim(self) -> int: ...  # noqa: D102
-
-    def to_dict(self) -> dict[Any, Any]: ...  # noqa: D102
-
-
 def as_mapping(given: Any) -> Any:
     """A row of a frame of pandas, by its columns, as a mapping; all else as it is."""
     is_row = getattr(given, "ndim", None) == 1 and hasattr(given, "to_dict")
     return given.to_dict() if is_row else given
 
 
-def read_evidence(domain: Domain, evidence: Mapping[Any, Any] | None) -> Evidence:
+def read_evidence(domain: Domain, evidence: EventLike | None) -> Evidence:
     """Read what is known by name; None and NaN are nothing unless missing is a state.
 
     A state; a list, set or tuple of states of which one holds (numbers not as a tuple,

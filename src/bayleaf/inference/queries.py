@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
 
@@ -39,7 +39,7 @@ from bayleaf.inference.events.expectations import (
     expected_loss,
 )
 from bayleaf.inference.events.joint_posterior import JointPosterior
-from bayleaf.inference.evidence import Evidence, NamedRow
+from bayleaf.inference.evidence import Evidence
 from bayleaf.inference.exact_query import Query
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.imputation import (
@@ -66,6 +66,14 @@ from bayleaf.inference.states import find_variable, find_variables
 from bayleaf.results.document import Document, Table
 from bayleaf.results.html import html_of
 from bayleaf.results.result_lists import RankedNumbers
+from bayleaf.typing import (
+    ByLabel,
+    EventLike,
+    EvidenceLike,
+    LossLike,
+    NumbersLike,
+    RowsLike,
+)
 from bayleaf.wording import (
     brief,
     plain,
@@ -82,11 +90,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Frame = TypeVar("Frame")
-
-# A mapping, a row, or an expression that specifies each variable by itself.
-KnownOf = Mapping[Any, Any] | NamedRow | str | Sequence[Any] | None
-EventOf = str | Mapping[Any, Any] | NamedRow
-Given = EventOf | Sequence[EventOf] | None
 
 
 class MostProbableStates(NamedTuple):
@@ -169,8 +172,8 @@ class Inference:
 
     def query(
         self,
-        evidence: KnownOf = None,
-        targets: Iterable[Any] | Any = None,
+        evidence: EvidenceLike | None = None,
+        targets: Iterable[Name] | Name | None = None,
         *,
         method: Method = "exact",
         tolerance: float = 0.005,
@@ -234,32 +237,34 @@ class Inference:
                     raise TooWideError(f"{error}; {OFFER}") from None
         return estimated(self._trees, query.evidence, query.targets, sampling)
 
-    def _read(self, evidence: KnownOf) -> Evidence:
+    def _read(self, evidence: EvidenceLike | None) -> Evidence:
         """What is known of each variable by itself."""
         known = Known(read_single(self._trees.domain, evidence))
         return with_likelihoods(self._trees, known).evidence
 
-    def _known(self, given: Given) -> Known:
+    def _known(self, given: EvidenceLike | None) -> Known:
         """What is known of variables, by themselves or together."""
         return with_likelihoods(self._trees, read_known(self._trees.domain, given))
 
-    def _about(self, targets: Any, given: Given) -> Query:
+    def _about(self, targets: Any, given: EvidenceLike | None) -> Query:
         """A query about at least one variable under any condition."""
         wanted = find_variables(self._trees.domain, targets)
         if not wanted:
             raise ValueError("name at least one variable to ask about")
         return Query(self._trees, self._known(given), wanted)
 
-    def _about_event(self, event: EventOf, given: Given) -> tuple[Query, Event]:
+    def _about_event(
+        self, event: EventLike, given: EvidenceLike | None
+    ) -> tuple[Query, Event]:
         """A condition to ask about, and an event."""
         known = self._known(given)
         return Query(self._trees, known), read_event(self._trees.domain, event)
 
-    def probability_of_evidence(self, evidence: KnownOf) -> float:
+    def probability_of_evidence(self, evidence: EvidenceLike | None) -> float:
         """P(evidence); 0 if it is impossible."""
         return float(np.exp(self.log_probability_of_evidence(evidence)))
 
-    def log_probability_of_evidence(self, evidence: KnownOf) -> float:
+    def log_probability_of_evidence(self, evidence: EvidenceLike | None) -> float:
         """Natural logarithm of P(evidence); minus infinity if it is impossible.
 
         Where it is refused, ``query(evidence, (), method="auto").log_evidence``
@@ -269,7 +274,7 @@ class Inference:
         return self._trees.log_probability(known) + known.log_scale
 
     def joint(
-        self, targets: Iterable[Name] | Name, given: Given = None
+        self, targets: Iterable[Name] | Name, given: EvidenceLike | None = None
     ) -> JointPosterior:
         """Find the joint posterior of several variables.
 
@@ -297,7 +302,7 @@ class Inference:
         variables = tuple(self._trees.domain[v] for v in query.targets)
         return JointPosterior(variables, table, log_total)
 
-    def probability(self, event: EventOf, given: Given = None) -> float:
+    def probability(self, event: EventLike, given: EvidenceLike | None = None) -> float:
         """Find the probability of an event.
 
         Parameters
@@ -353,13 +358,15 @@ class Inference:
             return min(1.0, float(posterior[sorted(happens.codes)].sum()))
         return math.exp(query.log_probability(happens, str(event)))
 
-    def log_probability(self, event: EventOf, given: Given = None) -> float:
+    def log_probability(
+        self, event: EventLike, given: EvidenceLike | None = None
+    ) -> float:
         """Natural logarithm of P(event | given), however small; see `probability`."""
         query, happens = self._about_event(event, given)
         return query.log_probability(happens, str(event))
 
     def most_probable(
-        self, targets: Iterable[Name] | Name, given: Given = None
+        self, targets: Iterable[Name] | Name, given: EvidenceLike | None = None
     ) -> MostProbableStates:
         """Find the most probable joint state of some variables, others summed out.
 
@@ -395,7 +402,7 @@ class Inference:
         """
         return MostProbableStates(*self._about(targets, given).most_probable())
 
-    def expected(self, name: Name, given: Given = None) -> ExpectedNumber:
+    def expected(self, name: Name, given: EvidenceLike | None = None) -> ExpectedNumber:
         """Find the expected number of a variable.
 
         Parameters
@@ -425,8 +432,8 @@ class Inference:
     def expected_loss(
         self,
         target: Name,
-        loss: Any,
-        given: Given = None,
+        loss: LossLike | ByLabel[float],
+        given: EvidenceLike | None = None,
         *,
         observe: Iterable[Name] | Name = (),
     ) -> ExpectedLoss:
@@ -471,7 +478,9 @@ class Inference:
             joints[domain[other].name] = joint
         return expected_loss(domain[position], table, posterior, joints)
 
-    def most_probable_explanation(self, evidence: KnownOf = None) -> MostProbableStates:
+    def most_probable_explanation(
+        self, evidence: EvidenceLike | None = None
+    ) -> MostProbableStates:
         """Find the most probable joint state, ties going to the lowest states.
 
         Returns
@@ -498,7 +507,7 @@ class Inference:
         log_states = float(log_probability) + known.log_scale - log_known
         return MostProbableStates(states, min(0.0, log_states), log_known)
 
-    def conflict(self, evidence: KnownOf) -> float:
+    def conflict(self, evidence: EvidenceLike | None) -> float:
         """Measure conflict in evidence, in nats: ln of the product of P(e_i) over P(e).
 
         Above 0, the items are rarer together than if they were independent, which may
@@ -518,7 +527,7 @@ class Inference:
         together = query.log_evidence()
         return sum(query.log_alone().values()) - together
 
-    def conflict_by_item(self, evidence: KnownOf) -> dict[Name, float]:
+    def conflict_by_item(self, evidence: EvidenceLike | None) -> dict[Name, float]:
         """Measure how far each item is in conflict with the others, in nats.
 
         It is ln P(e_i) P(all others) / P(e): above 0, the item would be less surprising
@@ -536,9 +545,9 @@ class Inference:
 
     def value_of_information(
         self,
-        target: Any,
-        evidence: KnownOf = None,
-        candidates: Iterable[Any] | None = None,
+        target: Name,
+        evidence: EvidenceLike | None = None,
+        candidates: Iterable[Name] | None = None,
     ) -> dict[Name, float]:
         """Rank variables by how much observing them is expected to tell of a target.
 
@@ -577,11 +586,11 @@ class Inference:
 
     def sensitivity(
         self,
-        target: EventOf,
-        node: Any,
-        state: Any,
-        given: EventOf | None = None,
-        evidence: KnownOf = None,
+        target: EventLike,
+        node: Name,
+        state: Hashable,
+        given: EventLike | None = None,
+        evidence: EvidenceLike | None = None,
     ) -> Sensitivity:
         """Find how a posterior depends on one table entry.
 
@@ -614,11 +623,11 @@ class Inference:
 
     def posterior_table(
         self,
-        table: Any,
-        target: Any,
+        table: RowsLike | Codes,
+        target: Name,
         *,
         unknown: Unknown = "error",
-        ignore: Collection[Any] = (),
+        ignore: Collection[Name] = (),
         n_jobs: int | None = None,
     ) -> Floats:
         """Posterior of a variable in every row of a table.
@@ -658,10 +667,10 @@ class Inference:
 
     def log_likelihood_rows(
         self,
-        table: Any,
+        table: RowsLike | Codes,
         *,
         unknown: Unknown = "error",
-        ignore: Collection[Any] = (),
+        ignore: Collection[Name] = (),
         n_jobs: int | None = None,
     ) -> Floats:
         """Natural logarithm of each row's probability, missing values summed out."""
@@ -670,11 +679,11 @@ class Inference:
 
     def log_likelihood(
         self,
-        table: Any,
-        weights: Any = None,
+        table: RowsLike | Codes,
+        weights: NumbersLike | None = None,
         *,
         unknown: Unknown = "error",
-        ignore: Collection[Any] = (),
+        ignore: Collection[Name] = (),
         n_jobs: int | None = None,
     ) -> float:
         """Weighted sum of the rows' log-likelihoods in nats.
@@ -805,7 +814,10 @@ class Inference:
         return tables[0] if n_imputations is None else tables
 
     def sample_codes(
-        self, n: int, evidence: KnownOf = None, random_state: RandomState = None
+        self,
+        n: int,
+        evidence: EvidenceLike | None = None,
+        random_state: RandomState = None,
     ) -> Codes:
         """Draw rows as codes; see `sample`."""
         return sample(self._trees, n, self._read(evidence), random_state)
@@ -814,7 +826,7 @@ class Inference:
     def sample(
         self,
         n: int,
-        evidence: KnownOf = None,
+        evidence: EvidenceLike | None = None,
         random_state: RandomState = None,
         *,
         numbers: bool = False,
@@ -824,7 +836,7 @@ class Inference:
     def sample(
         self,
         n: int,
-        evidence: KnownOf = None,
+        evidence: EvidenceLike | None = None,
         random_state: RandomState = None,
         *,
         numbers: bool = False,
@@ -834,7 +846,7 @@ class Inference:
     def sample(
         self,
         n: int,
-        evidence: KnownOf = None,
+        evidence: EvidenceLike | None = None,
         random_state: RandomState = None,
         *,
         numbers: bool = False,
@@ -843,7 +855,7 @@ class Inference:
     def sample(
         self,
         n: int,
-        evidence: KnownOf = None,
+        evidence: EvidenceLike | None = None,
         random_state: RandomState = None,
         *,
         numbers: bool = False,

@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +32,7 @@ from bayleaf.latent.expectation_maximisation import (
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.network_structure import Name
 from bayleaf.results.result import Shown
+from bayleaf.typing import TableLike
 from bayleaf.wording import brief_fields, name_list, quoted
 
 Table = NDArray[np.float64]
@@ -84,7 +84,7 @@ class LearnedParameters(Shown, nats=("log_likelihood", "objectives")):
 
 def learn_parameters(
     network: BayesianNetwork,
-    table: Any,
+    table: TableLike | Rows,
     *,
     sample_weight: Sequence[float] | Table | None = None,
     start: BayesianNetwork | None = None,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -236,7 +236,9 @@ class AveragedKDBModel(ClassModel):
         smoothed = [counts + 1.0 for counts in self.state_counts]
         return [counts / counts.sum() for counts in smoothed]
 
-    def feature_shape(self, feature: int, classes: tuple[Any, ...]) -> FeatureShape:
+    def feature_shape(
+        self, feature: int, classes: tuple[Hashable, ...]
+    ) -> FeatureShape:
         """Contributions of the states where no other feature is known."""
         if feature in self.sharing.rule.monotone:
             alone = self.scores_of_states(feature)

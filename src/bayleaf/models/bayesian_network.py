@@ -6,7 +6,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,10 +32,11 @@ from bayleaf.inference.interventions.effect_measurement import (
     read_settings,
 )
 from bayleaf.inference.network_trees import NetworkTrees
-from bayleaf.inference.queries import EventOf, Inference, KnownOf
+from bayleaf.inference.queries import Inference
 from bayleaf.inference.states import position_of
 from bayleaf.models.conditional_table import ConditionalTable
 from bayleaf.models.network_structure import (
+    EdgesLike,
     Name,
     NetworkStructure,
     dag_of,
@@ -44,7 +45,17 @@ from bayleaf.models.network_structure import (
 from bayleaf.models.page_model import DENSITY, PageModel
 from bayleaf.models.texts.html_summary import arc_text, facts_document, picture_of
 from bayleaf.models.texts.network_text import distribution_text, network_text
-from bayleaf.models.texts.picture import PicturedGraph, graph_picture
+from bayleaf.models.texts.picture import PicturedGraph, PlotOptions, graph_picture
+from bayleaf.typing import (
+    ByName,
+    EventLike,
+    EvidenceLike,
+    GraphLike,
+    NumbersLike,
+    PgmpyModel,
+    PyAgrumModel,
+    TableLike,
+)
 from bayleaf.wording import brief, brief_names, counted, name_list, plain, quoted
 
 if TYPE_CHECKING:
@@ -52,6 +63,8 @@ if TYPE_CHECKING:
     import pyagrum
     from matplotlib.axes import Axes
     from pgmpy.models import DiscreteBayesianNetwork
+
+    from bayleaf.cpds.smoothing import Smoothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +116,9 @@ class BayesianNetwork(Factorisation, Inference):
     @classmethod
     def from_tables(
         cls,
-        states: Mapping[Any, Sequence[Hashable] | Variable],
-        tables: Mapping[Any, ArrayLike],
-        parents: Mapping[Any, Sequence[Name]] | None = None,
+        states: ByName[Sequence[Hashable] | Variable],
+        tables: ByName[ArrayLike],
+        parents: ByName[Sequence[Name]] | None = None,
     ) -> BayesianNetwork:
         """Build a network from states, parents and probability tables by name.
 
@@ -130,7 +143,7 @@ class BayesianNetwork(Factorisation, Inference):
         TypeError
             If an argument is no mapping, or a name is neither text nor an integer.
         """
-        given = {} if parents is None else parents
+        given: Any = {} if parents is None else parents
         for what, mapping in (
             ("states", states),
             ("tables", tables),
@@ -157,9 +170,9 @@ class BayesianNetwork(Factorisation, Inference):
     @classmethod
     def from_edges(
         cls,
-        edges: Any,
+        edges: EdgesLike,
         nodes: Iterable[Name] | None = None,
-        states: Mapping[Any, Any] | Domain | None = None,
+        states: ByName[object] | Domain | None = None,
         latents: Name | Iterable[Name] = (),
     ) -> NetworkStructure:
         """Draw a graph by its arcs; its `fit` makes a network of it.
@@ -317,9 +330,7 @@ class BayesianNetwork(Factorisation, Inference):
         cpds[node] = TableCPD(old.family, table)
         return replace(self, cpds=tuple(cpds))
 
-    def with_experience(
-        self, experience: float | Mapping[Any, ArrayLike]
-    ) -> BayesianNetwork:
+    def with_experience(self, experience: float | ByName[ArrayLike]) -> BayesianNetwork:
         """Return the same network with other experience counts.
 
         Parameters
@@ -384,7 +395,7 @@ class BayesianNetwork(Factorisation, Inference):
         self.__dict__["_trees"] = NetworkTrees(self, max_table_cells=max_table_cells)
         return self
 
-    def do(self, interventions: EventOf) -> Self:
+    def do(self, interventions: EventLike) -> Self:
         """Return the network in which variables are set from outside.
 
         Parameters
@@ -433,9 +444,9 @@ class BayesianNetwork(Factorisation, Inference):
         treatment: Name,
         outcome: Name,
         *,
-        values: Sequence[Any] | None = None,
-        outcome_state: Any = None,
-        given: KnownOf = None,
+        values: Sequence[Hashable] | None = None,
+        outcome_state: Hashable = None,
+        given: EvidenceLike | None = None,
         latent: Name | Iterable[Name] = (),
         adjust_for: Name | Iterable[Name] | None = None,
         credible: float | None = 0.95,
@@ -519,7 +530,7 @@ class BayesianNetwork(Factorisation, Inference):
         dispatch("save", self, path)
 
     @classmethod
-    def from_pgmpy(cls, model: Any) -> Self:
+    def from_pgmpy(cls, model: PgmpyModel) -> Self:
         """Make a network from a ``pgmpy.models.DiscreteBayesianNetwork``.
 
         Raises
@@ -534,7 +545,7 @@ class BayesianNetwork(Factorisation, Inference):
         return cast("Self", dispatch("from_pgmpy", model))
 
     @classmethod
-    def from_pyagrum(cls, model: Any) -> Self:
+    def from_pyagrum(cls, model: PyAgrumModel) -> Self:
         """Make a network from a ``pyagrum.BayesNet``.
 
         Raises
@@ -549,7 +560,7 @@ class BayesianNetwork(Factorisation, Inference):
         return cast("Self", dispatch("from_pyagrum", model))
 
     @classmethod
-    def from_networkx(cls, graph: Any) -> Self:
+    def from_networkx(cls, graph: GraphLike) -> Self:
         """Make a network from a ``networkx.DiGraph``.
 
         Its nodes have the attributes that `to_networkx` gives.
@@ -603,7 +614,7 @@ class BayesianNetwork(Factorisation, Inference):
         """Write the graph as a flowchart of Mermaid, for Markdown pages."""
         return str(dispatch("to_mermaid", self))
 
-    def to_networkx(self, *, tables: bool = True) -> nx.DiGraph[Any]:
+    def to_networkx(self, *, tables: bool = True) -> nx.DiGraph[Name]:
         """Make a ``networkx.DiGraph`` whose nodes hold states, parents and tables.
 
         Parameters
@@ -624,17 +635,17 @@ class BayesianNetwork(Factorisation, Inference):
 
     def fit(
         self,
-        table: Any,
+        table: TableLike,
         *,
         learn: Name | Collection[Name] | None = None,
         keep: Name | Collection[Name] = (),
-        smoothing: Any = "laplace",
+        smoothing: str | Smoothing = "laplace",
         missing: str = "marginalize",
         unknown: str = "error",
-        sample_weight: Any = None,
+        sample_weight: NumbersLike | None = None,
         prior: Self | None = None,
-        strength: float | Mapping[Any, float] | None = None,
-        latent: Name | Collection[Name] | Mapping[Any, Any] = (),
+        strength: float | ByName[float] | None = None,
+        latent: Name | Collection[Name] | ByName[object] = (),
         n_restarts: int | None = None,
         tol: float = 1e-7,
         max_iter: int = 500,
@@ -699,7 +710,7 @@ class BayesianNetwork(Factorisation, Inference):
         """Variables and arcs to draw."""
         return graph_picture(self.domain.names, self.dag, self.latents or ())
 
-    def plot(self, **options: Any) -> Axes:
+    def plot(self, **options: Unpack[PlotOptions]) -> Axes:
         """Draw the graph with matplotlib; see `bayleaf.plot.network`.
 
         Parameters

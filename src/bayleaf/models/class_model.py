@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
@@ -227,7 +227,9 @@ class ClassModel(ABC):
             return (), self.class_prior
         raise ValueError(f"{quoted(self.domain[variable].name)} {self._TABLES_ARE}")
 
-    def feature_shape(self, feature: int, classes: tuple[Any, ...]) -> FeatureShape:
+    def feature_shape(
+        self, feature: int, classes: tuple[Hashable, ...]
+    ) -> FeatureShape:
         """Evidence of the states of a feature where nothing else is known.
 
         Parameters

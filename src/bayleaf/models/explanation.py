@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any, Protocol, runtime_checkable
@@ -31,6 +31,7 @@ from bayleaf.results.document import Document
 from bayleaf.results.drawings import terms_table
 from bayleaf.results.result import Result
 from bayleaf.results.result_lists import ResultList
+from bayleaf.typing import JSONObject, Note
 from bayleaf.wording import (
     brief,
     brief_names,
@@ -100,7 +101,7 @@ class Term:
     contribution: float
     increments: tuple[float, ...] = ()
     rule: str = ""
-    cell: Any = None
+    cell: object = None
     alone_by: Callable[[], float] | None = field(
         default=None, repr=False, compare=False
     )
@@ -166,15 +167,15 @@ class Explanation(Result):
     """
 
     row: int
-    target: Any
-    against: Any
+    target: Hashable
+    against: Hashable
     probability: float
     against_probability: float
     log_odds: float
     prior: float
     terms: tuple[Term, ...]
-    row_label: Any = field(default=None, kw_only=True)
-    notes: Sequence[Mapping[str, Any]] = field(default=(), kw_only=True, compare=False)
+    row_label: Hashable = field(default=None, kw_only=True)
+    notes: Sequence[Note] = field(default=(), kw_only=True, compare=False)
 
     @property
     def row_name(self) -> str:
@@ -201,7 +202,7 @@ class Explanation(Result):
         """
         return in_bits(math.fsum(term.contribution for term in self.terms))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSONObject:
         """The explanation as plain values, ready for JSON."""
         return {
             "row": self.row,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import narwhals as nw
 import numpy as np
@@ -17,11 +17,20 @@ from bayleaf.data.tables.frames import column_names, row_labels
 from bayleaf.dispatch import dispatch_structure
 from bayleaf.graph.dag import DAG, CycleError
 from bayleaf.inference.causal_graph import CausalQuestions
+from bayleaf.inference.graph_results import EssentialGraph
 from bayleaf.inference.states import position_of
 from bayleaf.models.graph_objects import foreign_graph
 from bayleaf.models.texts.graph_text import DrawnGraph, read_graph_text
 from bayleaf.models.texts.html_summary import arc_text, facts_html, picture_of
-from bayleaf.models.texts.picture import PicturedGraph, graph_picture
+from bayleaf.models.texts.picture import PicturedGraph, PlotOptions, graph_picture
+from bayleaf.typing import (
+    ByName,
+    FrameLike,
+    GraphLike,
+    NumbersLike,
+    SupportsArray,
+    TableLike,
+)
 from bayleaf.wording import (
     brief,
     brief_names,
@@ -35,6 +44,12 @@ if TYPE_CHECKING:
     import networkx as nx
     from matplotlib.axes import Axes
 
+    from bayleaf.cpds.smoothing import Smoothing
+    from bayleaf.data.encoder_learning import Discretizer
+    from bayleaf.data.fitted_hierarchies import HierarchiesLike
+    from bayleaf.models.structure_results import IndependenceTests, StructureScore
+    from bayleaf.scores.local_scores import LocalScore
+
 Name = str | int
 
 _FORMS = (
@@ -44,6 +59,20 @@ _FORMS = (
 )
 # Columns of edges in data frames, as networkx, bnlearn and others call them.
 _ENDS = (("from", "to"), ("source", "target"), ("parent", "child"))
+
+
+# Arcs as pairs, text, a mapping, an array, a frame, or a graph of some library.
+EdgesLike = (
+    str
+    | Iterable[Sequence[Name]]
+    | ByName[Name | Sequence[Name]]
+    | SupportsArray
+    | FrameLike
+    | GraphLike
+    | DAG
+    | EssentialGraph
+    | CausalQuestions
+)
 
 
 class DrawnEdges(NamedTuple):
@@ -284,9 +313,9 @@ class NetworkStructure(CausalQuestions):
     @classmethod
     def from_edges(
         cls,
-        edges: Any,
+        edges: EdgesLike,
         nodes: Iterable[Name] | None = None,
-        states: Mapping[Any, Any] | Domain | None = None,
+        states: ByName[object] | Domain | None = None,
         latents: Name | Iterable[Name] = (),
     ) -> NetworkStructure:
         """Draw a graph by its arcs; see `BayesianNetwork.from_edges`."""
@@ -301,7 +330,7 @@ class NetworkStructure(CausalQuestions):
             structure = structure.with_states({n: v for n, v in known if v})
         return structure if states is None else structure.with_states(states)
 
-    def with_states(self, states: Mapping[Any, Any] | Domain) -> NetworkStructure:
+    def with_states(self, states: ByName[object] | Domain) -> NetworkStructure:
         """Return the same graph with the states of some variables given.
 
         Parameters
@@ -334,19 +363,19 @@ class NetworkStructure(CausalQuestions):
 
     def fit(
         self,
-        table: Any,
+        table: TableLike,
         *,
-        states: Mapping[Any, Any] | None = None,
-        discretizer: Any = "equal_frequency",
+        states: ByName[object] | None = None,
+        discretizer: str | Discretizer = "equal_frequency",
         categorical_features: Collection[Name] | None = None,
-        hierarchies: Any = None,
-        smoothing: Any = "laplace",
+        hierarchies: HierarchiesLike | None = None,
+        smoothing: str | Smoothing = "laplace",
         missing: str = "marginalize",
         unknown: str = "error",
-        sample_weight: Any = None,
+        sample_weight: NumbersLike | None = None,
         prior: Any = None,
-        strength: float | Mapping[Any, float] | None = None,
-        latent: Name | Collection[Name] | Mapping[Any, Any] = (),
+        strength: float | ByName[float] | None = None,
+        latent: Name | Collection[Name] | ByName[object] = (),
         n_restarts: int | None = None,
         tol: float = 1e-7,
         max_iter: int = 500,
@@ -451,17 +480,17 @@ class NetworkStructure(CausalQuestions):
 
     def score(
         self,
-        table: Any,
-        local_score: Any = "mdl",
+        table: TableLike,
+        local_score: str | LocalScore = "mdl",
         *,
         penalty_weight: float = 1.0,
         equivalent_sample_size: float = 1.0,
-        states: Mapping[Any, Any] | None = None,
-        discretizer: Any = "equal_frequency",
+        states: ByName[object] | None = None,
+        discretizer: str | Discretizer = "equal_frequency",
         categorical_features: Collection[Name] | None = None,
-        sample_weight: Any = None,
+        sample_weight: NumbersLike | None = None,
         n_jobs: int | None = None,
-    ) -> Any:
+    ) -> StructureScore:
         """Score the graph on a table, as the search of `BayesianNetworkEstimator` does.
 
         Parameters
@@ -495,7 +524,7 @@ class NetworkStructure(CausalQuestions):
         >>> linked.total > alone.total
         True
         """
-        return dispatch_structure(
+        scores: StructureScore = dispatch_structure(
             "score",
             self,
             table,
@@ -508,19 +537,20 @@ class NetworkStructure(CausalQuestions):
             sample_weight=sample_weight,
             n_jobs=n_jobs,
         )
+        return scores
 
     def test_independences(
         self,
-        table: Any,
+        table: TableLike,
         *,
         level: float = 0.05,
         correction: str = "bh",
-        states: Mapping[Any, Any] | None = None,
-        discretizer: Any = "equal_frequency",
+        states: ByName[object] | None = None,
+        discretizer: str | Discretizer = "equal_frequency",
         categorical_features: Collection[Name] | None = None,
-        sample_weight: Any = None,
+        sample_weight: NumbersLike | None = None,
         n_jobs: int | None = None,
-    ) -> Any:
+    ) -> IndependenceTests:
         """Test the independences that the graph implies against a table.
 
         Parameters
@@ -551,7 +581,7 @@ class NetworkStructure(CausalQuestions):
         Likelihood-ratio tests with the chi-square distribution; p-values are rough
         where configurations of the given variables have few rows.
         """
-        return dispatch_structure(
+        tests: IndependenceTests = dispatch_structure(
             "test_independences",
             self,
             table,
@@ -563,6 +593,7 @@ class NetworkStructure(CausalQuestions):
             sample_weight=sample_weight,
             n_jobs=n_jobs,
         )
+        return tests
 
     @classmethod
     def read(cls, path: str | Path) -> NetworkStructure:
@@ -615,7 +646,7 @@ class NetworkStructure(CausalQuestions):
         """Write the graph as a flowchart of Mermaid, for Markdown pages."""
         return str(dispatch_structure("to_mermaid", self))
 
-    def to_networkx(self) -> nx.DiGraph[Any]:
+    def to_networkx(self) -> nx.DiGraph[Name]:
         """Make a networkx.DiGraph of names and arcs.
 
         Raises
@@ -640,7 +671,7 @@ class NetworkStructure(CausalQuestions):
         """Variables and arcs to draw."""
         return graph_picture(self.names, self.dag, self.latents)
 
-    def plot(self, **options: Any) -> Axes:
+    def plot(self, **options: Unpack[PlotOptions]) -> Axes:
         """Draw the graph with matplotlib; see `bayleaf.plot.network`.
 
         Parameters

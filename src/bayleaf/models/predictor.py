@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from bayleaf.models.class_model import ClassModel, LogScores, calibrated_log_pro
 from bayleaf.models.explanation import Explanation, explain_rows
 from bayleaf.models.page_model import CLASSIFIER, PageModel
 from bayleaf.scoring.partial_cases import known_cells, known_shares
+from bayleaf.typing import Estimator, TableLike
 from bayleaf.wording import brief, name_list, quoted
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 # Cells for whose scoring a further thread is started.
-_LEAST_CELLS = 100_000
+_MIN_CELLS = 100_000
 # Nats, so that shares of no information are shares all the same.
 _MIN_INFORMATION = 1e-12
 # Rows scored at a time: beyond the codes only results grow with the table, and another
@@ -80,7 +81,7 @@ class Predictor:
             support=lambda: self.support,
         )
 
-    def encode(self, table: Any) -> Rows:
+    def encode(self, table: TableLike) -> Rows:
         """Codes of a table's features, with sets of states."""
         return self.encoder.transform(self.encoder.split(table)[0]).rows
 
@@ -161,7 +162,7 @@ class Predictor:
     ) -> NDArray[Any]:
         """Fill in what a function gives for stretches and the first row of each."""
         n_rows = codes.n_rows
-        threads = worthwhile(self.n_threads, n_rows * codes.n_variables, _LEAST_CELLS)
+        threads = worthwhile(self.n_threads, n_rows * codes.n_variables, _MIN_CELLS)
         n_parts = max(threads, -(-n_rows // _MOST_ROWS))
         if n_parts <= 1:
             return function(codes, 0)
@@ -198,7 +199,7 @@ class Predictor:
 
     @naming_remedy("an explanation", "pass fewer rows at a time")
     def explain(
-        self, codes: Rows, against: Any = None, *, of: Any = None
+        self, codes: Rows, against: Hashable = None, *, of: Hashable = None
     ) -> list[Explanation]:
         """Explain the label chosen for each row, or another one.
 
@@ -257,3 +258,7 @@ class Predictor:
 
     def __repr__(self) -> str:
         return brief(self, repr(self.model))
+
+
+# A fitted classifier, what scikit-learn wraps around one, or its predictor.
+ModelLike = Predictor | Estimator

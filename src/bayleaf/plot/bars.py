@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from bayleaf.explain.drift import Drift
 from bayleaf.explain.importance import Importance
-from bayleaf.inference.posteriors import Posterior
+from bayleaf.inference.posteriors import Posterior, Posteriors
 from bayleaf.models.explanation import Explanation
 from bayleaf.plot import style
+from bayleaf.typing import ByName
 from bayleaf.wording import in_bits, quoted, stated
 
 if TYPE_CHECKING:
@@ -30,7 +31,11 @@ MAX_POSTERIORS, MAX_STATES = 20, 120
 _UNITS = {"nats": 1.0, "bits": math.log(2)}
 
 
-def posterior_bars(posteriors: Any, *, ax: Axes | None = None) -> Axes:
+def posterior_bars(
+    posteriors: Posterior | Posteriors | ByName[Posterior],
+    *,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw posterior distributions, a bar a state, variable below variable.
 
     Parameters

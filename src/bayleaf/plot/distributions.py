@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,16 +15,20 @@ from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.inference.states import StateReader
 from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.class_model import ClassModel
 from bayleaf.models.network_structure import Name
 from bayleaf.models.texts.network_text import hierarchy_node
 from bayleaf.models.wrappers import model_inside
 from bayleaf.plot import style
+from bayleaf.typing import ByName, Estimator
 from bayleaf.wording import name_list, quoted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+# A network, or what contains one.
+NetworkLike = BayesianNetwork | ClassModel | Estimator
 # Larger tables leave no room for labels.
 MAX_ROWS, MAX_COLUMNS = 60, 30
 # Cells up to which each has its number.
@@ -68,10 +72,10 @@ def network_of(source: Any) -> BayesianNetwork:
 
 
 def cpt(
-    network: Any,
+    network: NetworkLike,
     variable: Name,
     *,
-    given: Mapping[Name, Any] | None = None,
+    given: ByName[Hashable] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the probability table of a variable as a heat map.
@@ -213,7 +217,7 @@ class _Node:
     below: list[_Node] = field(default_factory=list)
 
 
-def tree_cpd(network: Any, variable: Name, *, ax: Axes | None = None) -> Axes:
+def tree_cpd(network: NetworkLike, variable: Name, *, ax: Axes | None = None) -> Axes:
     """Draw a tree of questions with the distribution at each leaf.
 
     Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,12 +21,18 @@ from bayleaf.evaluation.metrics import (
     roc_areas,
 )
 from bayleaf.plot import style
+from bayleaf.typing import ColumnLike, MappingLike, MatrixLike, NumbersLike
 from bayleaf.wording import name_list, quoted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
+Results = Comparison | CrossValidation | HeldOut
+# Of one model, or of several by their names.
+ProbabilitiesLike = (
+    MatrixLike | NumbersLike | MappingLike[str, MatrixLike | NumbersLike]
+)
 # 95 per cent of a normal distribution lie within this many standard deviations.
 _NORMAL_95 = 1.959963984540054
 _SHOWN = ("base_rate", "selection_rate", "true_positive_rate", "false_positive_rate")
@@ -35,7 +41,11 @@ _GROUP, _AROUND = 0.5, 1.3
 
 
 def calibration(
-    truth: Any, proba: Any = None, *, classes: Any = None, ax: Axes | None = None
+    truth: Results | ColumnLike,
+    proba: ProbabilitiesLike | None = None,
+    *,
+    classes: ColumnLike | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw how often predictions are right against how sure they are.
 
@@ -167,11 +177,11 @@ def wilson_interval(hits: Floats, counts: Floats) -> tuple[Floats, Floats]:
 
 
 def roc(
-    truth: Any,
-    proba: Any = None,
+    truth: Results | ColumnLike,
+    proba: ProbabilitiesLike | None = None,
     *,
-    classes: Any = None,
-    positive: Any = None,
+    classes: ColumnLike | None = None,
+    positive: Hashable = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the share of a class that is found against that of false alarms.

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.layout.layered import Drawing, with_tops
+from bayleaf.models.network_structure import NetworkStructure
 from bayleaf.models.texts.picture import (
     CLASS,
     FEATURE,
@@ -19,6 +20,7 @@ from bayleaf.models.texts.picture import (
 )
 from bayleaf.models.wrappers import model_inside
 from bayleaf.plot import style
+from bayleaf.plot.distributions import NetworkLike
 from bayleaf.wording import in_bits
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ MAX_NODES = 150
 
 
 def network(
-    network_or_model: Any,
+    network_or_model: NetworkLike | NetworkStructure,
     *,
     variables: Iterable[str | int] | None = None,
     class_arcs: bool | None = None,

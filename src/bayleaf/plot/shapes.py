@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -18,6 +19,9 @@ from bayleaf.wording import counted, in_bits, name_list, near_names, quoted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from bayleaf.classifiers import HNBClassifier
+    from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 
 
 Floats = NDArray[np.float64]
@@ -41,7 +45,12 @@ _TINTS = (
 _MOST_NUMBERS = 400
 
 
-def shape(found: Any, *, target: Any = None, ax: Axes | None = None) -> Axes:
+def shape(
+    found: FeatureShape | ExpectationShape,
+    *,
+    target: Hashable = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw what the states of a feature say, and how many rows have them.
 
     Parameters
@@ -203,7 +212,12 @@ def _key(ax: Axes, lines: dict[str, Floats]) -> None:
     style.legend(ax, handles, [style.shortened(name) for name in lines])
 
 
-def latent_partition(model: Any, latent: str, *, ax: Axes | None = None) -> Axes:
+def latent_partition(
+    model: HNBClassifier | HierarchicalNaiveBayesModel,
+    latent: str,
+    *,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw which state a latent variable has in each cell of its two children.
 
     Parameters
@@ -228,12 +242,12 @@ def latent_partition(model: Any, latent: str, *, ax: Axes | None = None) -> Axes
     ValueError
         If there is no such latent variable.
     """
-    model = model_inside(model, same_scores=False)
-    found = getattr(model, "model_", model)
+    inside: Any = model_inside(model, same_scores=False)
+    found = getattr(inside, "model_", inside)
     if getattr(found, "latent_reports", None) is None:
         raise TypeError(
             "model must be a fitted hierarchical naive Bayes, got a "
-            f"{type(model).__name__}"
+            f"{type(inside).__name__}"
         )
     reports = {report.name: report for report in found.latent_reports}
     if latent not in reports:

@@ -30,6 +30,7 @@ from bayleaf.predictions.prediction_files import (
 from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
 from bayleaf.results.result import Shown
 from bayleaf.streams.batch_sources import open_source
+from bayleaf.typing import BatchesLike
 from bayleaf.wording import near_names, quoted
 
 _ROWS_PER_FILE = 1_000_000
@@ -65,8 +66,8 @@ class FolderPredictions(Shown):
 
 
 def predict_to_folder(
-    model: Any,
-    table: Any,
+    model: BayesianClassifier | AveragedKDBRegressor,
+    table: BatchesLike,
     folder: str | Path,
     *,
     probabilities: bool = True,

@@ -25,10 +25,9 @@ from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.column_table import ColumnTable
 from bayleaf.data.encoder_learning import Discretizer
 from bayleaf.data.random_state import RandomState, random_generator
-from bayleaf.data.reading_plan import resolve_plan
+from bayleaf.data.reading_plan import PlanLike, resolve_plan
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import row_labels, to_columns
-from bayleaf.data.tables.named_rows import RowNotes
 from bayleaf.data.unknown_cells import warn_of
 from bayleaf.describe.fitted_summary import MAX_ITEMS, FittedSummary, Name
 from bayleaf.estimator_bases import RegressorMixin
@@ -47,6 +46,7 @@ from bayleaf.regression.learned_head import LeftOut
 from bayleaf.regression.learning import TargetTask, checked_target, target_name
 from bayleaf.results.document import Items, Part
 from bayleaf.results.result_lists import ResultList
+from bayleaf.typing import ArrowDataset, NumbersLike, RowNotes, RowsLike, TableLike
 from bayleaf.wording import brief, counted, name_list, quoted, shown_name
 
 Floats = NDArray[np.float64]
@@ -176,7 +176,7 @@ class AveragedKDBRegressor(
     max_rows: int = 12000
     n_bins: int | None = None
     smoothing: str | Smoothing = "dirichlet"
-    discretizer: Any = None
+    discretizer: str | Discretizer | None = None
     missing: str = "state"
     random_state: RandomState = None
 
@@ -211,12 +211,12 @@ class AveragedKDBRegressor(
     @with_callbacks
     def fit(
         self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
+        X: TableLike | ArrowDataset,
+        y: NumbersLike | None = None,
+        sample_weight: NumbersLike | str | None = None,
         *,
         target: str | None = None,
-        plan: Any = None,
+        plan: PlanLike = None,
     ) -> Self:
         """Learn from a table.
 
@@ -341,12 +341,14 @@ class AveragedKDBRegressor(
         self.left_out_coverage_ = saved.left_out_coverage
 
     @overload
-    def predict(self, X: Any, *, return_notes: Literal[False] = False) -> Floats: ...
+    def predict(
+        self, X: RowsLike, *, return_notes: Literal[False] = False
+    ) -> Floats: ...
     @overload
     def predict(
-        self, X: Any, *, return_notes: Literal[True]
+        self, X: RowsLike, *, return_notes: Literal[True]
     ) -> tuple[Floats, RowNotes]: ...
-    def predict(self, X: Any, *, return_notes: bool = False) -> Any:
+    def predict(self, X: RowsLike, *, return_notes: bool = False) -> Any:
         """Mean of each row's distribution or, with ``loss="absolute"``, its median.
 
         Parameters
@@ -371,7 +373,7 @@ class AveragedKDBRegressor(
         predicted = numbers.mean if self.loss == SQUARED else numbers.median
         return (predicted, encoded.notes) if return_notes else predicted
 
-    def predict_distribution(self, X: Any) -> TargetDistributions:
+    def predict_distribution(self, X: RowsLike) -> TargetDistributions:
         """The predictive distribution of each row.
 
         Returns
@@ -382,7 +384,9 @@ class AveragedKDBRegressor(
         codes = self._codes_as_fitted(X)
         return self.model_.distributions(codes)
 
-    def predict_quantiles(self, X: Any, levels: Any = (0.05, 0.5, 0.95)) -> Floats:
+    def predict_quantiles(
+        self, X: RowsLike, levels: NumbersLike = (0.05, 0.5, 0.95)
+    ) -> Floats:
         """Quantiles of each row's distribution.
 
         Parameters
@@ -400,7 +404,7 @@ class AveragedKDBRegressor(
         wanted = checked_levels(levels)
         return self.model_.distributions(self._codes_as_fitted(X)).quantiles(wanted)
 
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
+    def predict_interval(self, X: RowsLike, coverage: float = 0.9) -> Floats:
         """The interval that holds the number with some probability.
 
         Parameters
@@ -418,7 +422,7 @@ class AveragedKDBRegressor(
         share = checked_coverage(coverage)
         return self.model_.distributions(self._codes_as_fitted(X)).interval(share)
 
-    def explain(self, X: Any) -> ResultList[ExpectationExplanation]:
+    def explain(self, X: RowsLike) -> ResultList[ExpectationExplanation]:
         """Split each row's expectation into what its features add.
 
         Whatever `loss` is, the mean is explained. All features are turned up together,
@@ -443,7 +447,7 @@ class AveragedKDBRegressor(
             return ResultList(found)
         return ResultList(replace(one, row=n) for one, n in zip(found, labels))
 
-    def shape(self, feature: str | int, X: Any) -> ExpectationShape:
+    def shape(self, feature: str | int, X: RowsLike) -> ExpectationShape:
         """The mean expectation of rows where one feature is set, state by state.
 
         The partial dependence of Friedman (2001, section 8.2).

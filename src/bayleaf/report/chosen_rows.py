@@ -101,7 +101,7 @@ def row_values(
     labels = predictor.classes.tolist()
     values = []
     for place, (row, kind) in enumerate(chosen):
-        explanation = explanations[place].to_dict()
+        explanation: dict[str, Any] = explanations[place].to_dict()
         terms = sorted(explanation["terms"], key=lambda term: -abs(term["bits"]))
         clash = None if clashes is None else clashes[place]
         values.append(

@@ -8,9 +8,11 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from bayleaf.io.atomic import text_file
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.predictor import ModelLike
 from bayleaf.pictures.svg import (
     Interval,
     bars_svg,
@@ -22,7 +24,7 @@ from bayleaf.pictures.svg import (
 )
 from bayleaf.report.model_card import About, card_parts, model_card
 from bayleaf.report.overview import DECISIONS, OUTCOMES, in_100
-from bayleaf.report.summarize import summarize
+from bayleaf.report.summarize import ReportOptions, summarize
 from bayleaf.report.summary_form import (
     NUMBER_TITLES,
     SCORE_TITLES,
@@ -35,6 +37,7 @@ from bayleaf.report.summary_form import (
     probability,
 )
 from bayleaf.results.html import sections_html
+from bayleaf.typing import FrameLike
 from bayleaf.wording import in_bits, plain
 
 Values = dict[str, Any]
@@ -110,15 +113,15 @@ def report_html(
 
 
 def write_report(
-    model: Any,
-    table: Any,
+    model: ModelLike | BayesianNetwork,
+    table: FrameLike,
     path: str | Path,
     target: str | int | None = None,
     *,
     title: str | None = None,
     card: str | Path | None = None,
     about: About | None = None,
-    **options: Any,
+    **options: Unpack[ReportOptions],
 ) -> Values:
     """Write a page about a model to a file, and its model card to another.
 

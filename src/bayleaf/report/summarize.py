@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
+from typing import Any, TypedDict
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.training import row_weights
+from bayleaf.data.tables.frames import whole_table
+from bayleaf.evaluation.operating_points import LossMatrix
 from bayleaf.evaluation.privacy import Privacy
+from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.fit_stamp import current_time
 from bayleaf.models.page_model import CLASSIFIER, DENSITY, REGRESSOR, page_model
+from bayleaf.models.predictor import ModelLike
 from bayleaf.progress import displayed
 from bayleaf.report.case import Case, Options
 from bayleaf.report.class_report import ClassReport
@@ -20,6 +24,7 @@ from bayleaf.report.density_report import DensityReport
 from bayleaf.report.model_card import About
 from bayleaf.report.number_report import NumberReport
 from bayleaf.report.summary_form import SCHEMA
+from bayleaf.typing import FrameLike, LossLike
 from bayleaf.version import __version__
 from bayleaf.wording import near_names, plain, quoted
 
@@ -39,17 +44,33 @@ _WITHOUT_EFFECT = {"n_jobs", "verbose", "cache_size", "max_table_cells"}
 _MAX_SETTING = 120
 
 
+class ReportOptions(TypedDict, total=False):
+    """The parameters of `summarize` that `write_report` passes on."""
+
+    by: str | Sequence[str]
+    held_out: bool
+    rows: bool
+    min_count: int
+    loss: LossMatrix | LossLike | None
+    positive: Hashable
+    n_folds: int
+    random_state: int
+    verbose: int
+    weight: str | None
+    source: str | None
+
+
 def summarize(
-    model: Any,
-    table: Any,
+    model: ModelLike | BayesianNetwork,
+    table: FrameLike,
     target: str | int | None = None,
     *,
     by: str | Sequence[str] = (),
     held_out: bool = False,
     rows: bool = True,
     min_count: int = 1,
-    loss: Any = None,
-    positive: Any = None,
+    loss: LossMatrix | LossLike | None = None,
+    positive: Hashable = None,
     n_folds: int = 10,
     random_state: int = 0,
     verbose: int = 0,
@@ -114,7 +135,7 @@ def summarize(
         raise TypeError(f"{_REFUSAL} a {type(model).__name__}")
     if by and page.task != CLASSIFIER:
         raise ValueError("by belongs to classifiers; this model has no classes")
-    frame = nw.from_native(table, eager_only=True)
+    frame = nw.from_native(whole_table(table), eager_only=True)
     if len(frame) < privacy.least_rows:
         rounded = f"; min_count={min_count} needs {privacy.least_rows}"
         raise ValueError(

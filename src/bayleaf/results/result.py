@@ -6,11 +6,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayleaf.results.document import Document, Facts, Items, Name, Part, Table, Text
 from bayleaf.results.html import html_of
+from bayleaf.typing import JSONObject
 from bayleaf.wording import brief_fields, brief_value, in_bits, spaced
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Objects of a list that are shown.
 _MAX_LISTED = 40
@@ -121,7 +125,7 @@ class Record(Shown):
         cls._keys = keys or cls._keys
         cls._computed = computed or cls._computed
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSONObject:
         """Everything as plain values, ready for JSON.
 
         Returns
@@ -166,7 +170,7 @@ class Result(Record):
 
         return latex_of(self.document())
 
-    def to_rows(self) -> list[dict[str, Any]]:
+    def to_rows(self) -> list[JSONObject]:
         """List the lines of the tables that are shown, a flat dict each.
 
         Returns
@@ -184,7 +188,7 @@ class Result(Record):
 
         return rows_of(self.document())
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pd.DataFrame:
         """Convert the lines of `to_rows` to a data frame of pandas.
 
         Returns

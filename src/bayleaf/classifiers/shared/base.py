@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -60,6 +60,7 @@ from bayleaf.classifiers.shared.training import (
     Learned,
     TrainingTable,
     class_variable,
+    row_weights,
     split_target_and_weights,
 )
 from bayleaf.counts.count_tables import IncrementalCounts
@@ -68,6 +69,7 @@ from bayleaf.counts.table_counts import RowCounts
 from bayleaf.counts.threads import thread_count
 from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing
 from bayleaf.data.class_labels import encode_labels
+from bayleaf.data.code_store import CodeStore
 from bayleaf.data.codes import Codes
 from bayleaf.data.column_reading import MISSING_RULES
 from bayleaf.data.discretizers import resolve_discretizer
@@ -77,10 +79,10 @@ from bayleaf.data.incomplete_rows import DROP
 from bayleaf.data.memory import size_in_bytes
 from bayleaf.data.partial_values import PartialValues, Rows
 from bayleaf.data.random_state import random_generator
-from bayleaf.data.reading_plan import resolve_plan
+from bayleaf.data.reading_plan import PlanLike, resolve_plan
 from bayleaf.data.tables.columns import iterate_names
 from bayleaf.data.tables.frames import row_labels, to_columns
-from bayleaf.data.tables.named_rows import RowNotes, named_table
+from bayleaf.data.tables.named_rows import named_table
 from bayleaf.data.unknown_cells import warn_of
 from bayleaf.describe.fitted_summary import Summary, summarize
 from bayleaf.dispatch import dispatch_classifier
@@ -96,6 +98,16 @@ from bayleaf.models.texts.feature_shape import FeatureShape
 from bayleaf.search.left_out.left_out_scores import LeaveOneOut, LeaveOneOutScores
 from bayleaf.search.left_out.selection import Selection, rules_without_zeros
 from bayleaf.streams.streamed import is_streamed
+from bayleaf.typing import (
+    BatchesLike,
+    ByLabel,
+    ColumnLike,
+    LossLike,
+    NumbersLike,
+    RowNotes,
+    RowsLike,
+    TableLike,
+)
 from bayleaf.wording import name_list, quoted
 
 if TYPE_CHECKING:
@@ -222,11 +234,11 @@ class BayesianClassifier(
     __metadata_request__predict_proba: ClassVar = {"return_notes": UNUSED}
 
     calibration: str | None = None
-    discretizer: Any = "mdlp"
-    class_prior: Any = None
+    discretizer: str | Discretizer | None = "mdlp"
+    class_prior: ByLabel[float] | NumbersLike | None = None
     fit_prior: bool = True
-    class_weight: Any = None
-    loss: Any = None
+    class_weight: ByLabel[float] | str | None = None
+    loss: LossLike | None = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -253,16 +265,16 @@ class BayesianClassifier(
     @with_callbacks
     def fit(
         self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
+        X: BatchesLike | CodeStore,
+        y: ColumnLike | None = None,
+        sample_weight: NumbersLike | str | None = None,
         *,
         target: str | None = None,
         store: str | Path | None = None,
         max_rows_in_memory: int = MOST_ROWS,
-        client: Any = None,
+        client: object = None,
         memory: int | str | None = None,
-        plan: Any = None,
+        plan: PlanLike = None,
     ) -> Self:
         """Learn from a table, in memory, batch by batch or on the workers of Dask.
 
@@ -325,7 +337,11 @@ class BayesianClassifier(
     @available_if(lambda self: self._is_incremental)
     @with_callbacks
     def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+        self,
+        X: TableLike,
+        y: ColumnLike,
+        classes: ColumnLike | None = None,
+        sample_weight: NumbersLike | None = None,
     ) -> Self:
         """Learn from one more batch of rows.
 
@@ -559,13 +575,13 @@ class BayesianClassifier(
 
     @overload
     def predict(
-        self, X: Any, *, return_notes: Literal[False] = False
+        self, X: RowsLike, *, return_notes: Literal[False] = False
     ) -> NDArray[Any]: ...
     @overload
     def predict(
-        self, X: Any, *, return_notes: Literal[True]
+        self, X: RowsLike, *, return_notes: Literal[True]
     ) -> tuple[NDArray[Any], RowNotes]: ...
-    def predict(self, X: Any, *, return_notes: bool = False) -> Any:
+    def predict(self, X: RowsLike, *, return_notes: bool = False) -> Any:
         """Predict the class of each row, shape (n_rows,).
 
         The most probable class or, with `loss`, the one of least expected cost; ties
@@ -595,7 +611,9 @@ class BayesianClassifier(
         predictor, codes = self._prepare(X)
         return predictor.predict(codes)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(
+        self, X: RowsLike, y: ColumnLike, sample_weight: NumbersLike | None = None
+    ) -> float:
         """Accuracy: the weighted share of rows whose class `predict` gives."""
         labels, codes = encode_labels(y)
         if labels.dtype.kind != "O":
@@ -605,17 +623,17 @@ class BayesianClassifier(
         predicted = self.predict(X).tolist()
         check_consistent_length(codes, predicted, sample_weight)
         hits = [a == b for a, b in zip(labels[codes].tolist(), predicted, strict=True)]
-        return float(np.average(hits, weights=sample_weight))
+        return float(np.average(hits, weights=row_weights(sample_weight, len(hits))))
 
     @overload
     def predict_proba(
-        self, X: Any, *, return_notes: Literal[False] = False
+        self, X: RowsLike, *, return_notes: Literal[False] = False
     ) -> NDArray[np.float64]: ...
     @overload
     def predict_proba(
-        self, X: Any, *, return_notes: Literal[True]
+        self, X: RowsLike, *, return_notes: Literal[True]
     ) -> tuple[NDArray[np.float64], RowNotes]: ...
-    def predict_proba(self, X: Any, *, return_notes: bool = False) -> Any:
+    def predict_proba(self, X: RowsLike, *, return_notes: bool = False) -> Any:
         """Posterior probability of each class, shape (n_rows, n_classes).
 
         With `return_notes`, notes on the cells of each row too, see `predict`.
@@ -629,12 +647,12 @@ class BayesianClassifier(
         predictor, codes = self._prepare(X)
         return predictor.proba(codes)
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: RowsLike) -> NDArray[np.float64]:
         """Log posterior of each class in nats, shape (n_rows, n_classes)."""
         predictor, codes = self._prepare(X)
         return predictor.log_proba(codes)
 
-    def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_joint_log_proba(self, X: RowsLike) -> NDArray[np.float64]:
         """Log joint probability (nats) of each class and the row's observed features.
 
         That of the model itself: no temperature is applied.
@@ -644,7 +662,9 @@ class BayesianClassifier(
         predictor, codes = self._prepare(X)
         return predictor.joint_log_proba(codes)
 
-    def explain(self, X: Any, *, of: Any = None, against: Any = None) -> Explanations:
+    def explain(
+        self, X: RowsLike, *, of: Hashable = None, against: Hashable = None
+    ) -> Explanations:
         """Split each row's log-odds into contributions of the features.
 
         Parameters
@@ -670,7 +690,9 @@ class BayesianClassifier(
         rows = predictor.explain(encoded.rows, against, of=of)
         return Explanations(noted(labelled(rows, row_labels(X)), encoded))
 
-    def with_class_prior(self, class_prior: Any) -> Self:
+    def with_class_prior(
+        self, class_prior: ByLabel[float] | NumbersLike | None
+    ) -> Self:
         """Return this classifier under another class prior, as met in deployment.
 
         Parameters
@@ -758,7 +780,9 @@ class BayesianClassifier(
         check_is_fitted(self, "model_")
         return counts_of(self)
 
-    def count(self, table: Any, *, sample_weight: str | None = None) -> CountFile:
+    def count(
+        self, table: BatchesLike, *, sample_weight: str | None = None
+    ) -> CountFile:
         """Count other rows as this model reads them: its columns, at its cut points.
 
         Parameters
@@ -788,7 +812,7 @@ class BayesianClassifier(
         return count_batches(source, reading_of(self), families, sample_weight)
 
     @classmethod
-    def from_counts(cls, counts: CountFile, **parameters: Any) -> Self:
+    def from_counts(cls, counts: CountFile, **parameters: object) -> Self:
         """Learn from counts alone: of other days, of several sites, less some rows.
 
         Parameters
@@ -812,7 +836,8 @@ class BayesianClassifier(
         """
         from bayleaf.classifiers.shared.from_counts import fit_to_counts
 
-        classifier = cls(**parameters)
+        kind: Callable[..., Self] = cls
+        classifier = kind(**parameters)
         fit_to_counts(classifier, counts)
         return classifier
 

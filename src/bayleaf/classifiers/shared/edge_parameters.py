@@ -40,9 +40,9 @@ class EdgeParameters(DeclaredParameters):
         earlier one. Columns that none of them names are free.
     """
 
-    required_edges: Any = ()
-    forbidden_edges: Any = ()
-    tiers: Any = ()
+    required_edges: Collection[tuple[Name, Name]] = ()
+    forbidden_edges: Collection[tuple[Name, Name]] = ()
+    tiers: Sequence[Sequence[Name]] = ()
 
     def _check(self) -> None:
         check_edge_parameters(self)
@@ -207,7 +207,7 @@ def edge_remarks(estimator: Any) -> list[str]:
 
 def named_edges(
     parameter: str,
-    edges: Iterable[tuple[Name, Name]],
+    edges: Collection[tuple[Name, Name]],
     names: Sequence[Name],
     encoder: TableEncoder | None = None,
 ) -> frozenset[Edge]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
 
 from bayleaf.classifiers.shared.parameters import DeclaredParameters
-from bayleaf.data.fitted_hierarchies import read_hierarchies, resolve_hierarchies
+from bayleaf.data.fitted_hierarchies import (
+    HierarchiesLike,
+    read_hierarchies,
+    resolve_hierarchies,
+)
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.data.tables.columns import Name
 from bayleaf.data.value_hierarchy import ValueHierarchy
@@ -30,7 +33,7 @@ class HierarchyParameters(DeclaredParameters):
         The trees, as the last fit or file read them.
     """
 
-    hierarchies: Any = None
+    hierarchies: HierarchiesLike | None = None
 
     def _given_hierarchies(self, names: Iterable[Name]) -> dict[Name, ValueHierarchy]:
         """The trees by column, before a table is read; errors as the parameter has."""

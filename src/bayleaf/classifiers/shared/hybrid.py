@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,7 @@ from bayleaf.search.left_out.linear_families import (
     weighed_pieces,
 )
 from bayleaf.search.left_out.sampled_networks import scores_of, state_counts
+from bayleaf.typing import ByName
 from bayleaf.wording import quoted
 
 # Rows, and numbers that they say of all classes, on which weights are learned at most.
@@ -124,7 +125,7 @@ class HybridNetworkClassifier(HierarchyParameters, SingleNetworkClassifier):
 
     numeric: str = DISCRETIZE
     numeric_weights: str | None = None
-    monotone: Any = None
+    monotone: ByName[int] | None = None
 
     def _check(self) -> None:
         check_choice("numeric", self.numeric, NUMERIC_RULES)

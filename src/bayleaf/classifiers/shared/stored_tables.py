@@ -153,8 +153,9 @@ def stored_table(
     path = None if reading.store is None else Path(reading.store)
     known = _known(path, what)
     if known is not None:
-        check_no_groups(estimator, known.store.about.get(_GROUPS, {}))
-        source.facts.update(known.store.about.get(_FACTS, {}))
+        about: Any = known.store.about
+        check_no_groups(estimator, about.get(_GROUPS, {}))
+        source.facts.update(about.get(_FACTS, {}))
         return known
     keeps = None
     if path is None:
@@ -168,7 +169,8 @@ def stored_table(
         # Another process may have come first.
         known = _known(path, what) if keeps is None else None
         if known is not None:
-            check_no_groups(estimator, known.store.about.get(_GROUPS, {}))
+            about = known.store.about
+            check_no_groups(estimator, about.get(_GROUPS, {}))
             shutil.rmtree(folder, ignore_errors=True)
             return known
         spooled = spill_table(

@@ -44,6 +44,7 @@ from bayleaf.search.constraints import Edge
 from bayleaf.search.hierarchy_learning import check_linkage
 from bayleaf.search.table_climbing import TableSearch
 from bayleaf.search.tree_climbing import TREE_SEARCHES
+from bayleaf.typing import MappingLike
 from bayleaf.wording import quoted
 
 # The names of the nine settings in desJardins, Rathod and Getoor (2008), and of one
@@ -77,7 +78,7 @@ class StructureParameters(HierarchyParameters, EdgeParameters):
     merge_leaves: bool = False
     penalty_weight: float = 1.0
     max_parents: int | None = None
-    arc_prior: Any = None
+    arc_prior: MappingLike[tuple[Name, Name], float] | None = None
     time_limit: float | None = None
     cache_size: int = 200_000
 

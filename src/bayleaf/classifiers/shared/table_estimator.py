@@ -7,7 +7,7 @@ import inspect
 import logging
 import sys
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -36,7 +36,7 @@ from bayleaf.data.column_reading import (
     UNKNOWN_RULES,
 )
 from bayleaf.data.column_table import ColumnTable
-from bayleaf.data.encoder_learning import NoCuts, learn_plan, learn_rows
+from bayleaf.data.encoder_learning import Discretizer, NoCuts, learn_plan, learn_rows
 from bayleaf.data.incomplete_rows import (
     DROP,
     note_on_dropped_rows,
@@ -45,7 +45,7 @@ from bayleaf.data.incomplete_rows import (
 from bayleaf.data.memory import naming_remedy
 from bayleaf.data.partial_values import Hierarchies, Rows, rows_of, single_states
 from bayleaf.data.random_state import RandomState
-from bayleaf.data.reading_plan import ReadingPlan, resolve_plan
+from bayleaf.data.reading_plan import PlanLike, ReadingPlan, resolve_plan
 from bayleaf.data.table_encoder import EncodedTable, TableEncoder, with_notes
 from bayleaf.data.tables.columns import Column, Matrix, Name, iterate_names
 from bayleaf.data.tables.frames import column_names, to_columns, whole_table
@@ -60,6 +60,7 @@ from bayleaf.models.page_model import PageModel
 from bayleaf.models.texts.html_summary import picture_of
 from bayleaf.progress import Work, displayed
 from bayleaf.results.document import Document, Figure
+from bayleaf.typing import ByName, NumbersLike, RowsLike
 
 # How parameters of the smoothing are called.
 _NESTED = "smoothing__"
@@ -90,15 +91,15 @@ class TableEstimator(
     _plan: ReadingPlan | None = None
 
     smoothing: str | Smoothing = "laplace"
-    discretizer: Any = "equal_frequency"
-    categorical_features: Any = None
+    discretizer: str | Discretizer | None = "equal_frequency"
+    categorical_features: Iterable[Name] | None = None
     missing: str = "marginalize"
     unknown: str = "missing"
     max_states: int = 1000
     identifiers: str = "drop"
     rare: str = "group"
     dates: str = "expand"
-    ordered_features: Any = None
+    ordered_features: ByName[Iterable[Hashable]] | Iterable[Name] | None = None
     weight_scale: str = COUNTS
     max_table_cells: int = 20_000_000
     random_state: RandomState = None
@@ -112,7 +113,7 @@ class TableEstimator(
         tags.input_tags.string = True
         return tags
 
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, **params: object) -> Self:
         """Set parameters by name, such as ``smoothing__alpha=0.5`` of the smoothing.
 
         Returns
@@ -134,7 +135,11 @@ class TableEstimator(
         return self
 
     def learn_plan(
-        self, X: Any, sample_weight: Any = None, *, plan: Any = None
+        self,
+        X: RowsLike,
+        sample_weight: NumbersLike | None = None,
+        *,
+        plan: PlanLike = None,
     ) -> ReadingPlan:
         """Decide how the columns of a whole table are read, for fits to some rows.
 

@@ -165,7 +165,7 @@ def compare(
     if csv == "-":
         print_file(text.removesuffix("\n"))
     elif json:
-        values = result.to_dict()
+        values: dict[str, Any] = result.to_dict()
         if isinstance(result, TableComparisons):
             values["tables"] = [a | b for a, b in zip(values["tables"], others)]
         else:

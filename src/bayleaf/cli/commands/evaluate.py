@@ -77,7 +77,7 @@ def evaluate(
             for result in found.results:
                 print_points(found, result, place)
         return 0
-    values = []
+    values: list[dict[str, Any]] = []
     for result in found.results:
         others = {"seed": found.random_state, "weight": split.weight}
         values.append(result.to_dict() | others | empty.to_dict())

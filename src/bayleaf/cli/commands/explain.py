@@ -186,7 +186,7 @@ def _show_robustness(
     report.show()
     result = RobustnessOfRows(tuple(items))
     if as_json:
-        values = result.to_dict()
+        values: dict[str, Any] = result.to_dict()
         numbered = enumerate(values["rows"], start=1)
         print_json({**values, "rows": [{"line": n, **one} for n, one in numbered]})
     else:

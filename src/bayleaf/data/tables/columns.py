@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-Name = str | int
+from bayleaf.typing import Name as Name
 
 # Integers that are looked up in a table over their range at most.
 _MOST_IN_RANGE = 1 << 16

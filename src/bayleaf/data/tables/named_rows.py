@@ -27,10 +27,9 @@ from bayleaf.data.tables.frames import (
     to_columns,
     whole_table,
 )
+from bayleaf.typing import RowNotes
 from bayleaf.wording import near_names, quoted
 
-# By row, a mapping with column, cell and note for each cell not read as it is.
-RowNotes = list[list[dict[str, Any]]]
 # Names so similar, of 1, are taken for one and the same, mistyped.
 _MISTYPED = 0.8
 # What pandas calls the column without a name, by its position.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -46,23 +46,24 @@ from bayleaf.evaluation.groups.grouped_figures import (
 from bayleaf.evaluation.operating_points import LossMatrix
 from bayleaf.evaluation.privacy import PredictedRows, Privacy
 from bayleaf.evaluation.table_rows import labels_of, model_columns, other_columns
-from bayleaf.models.predictor import Predictor
+from bayleaf.models.predictor import ModelLike, Predictor
 from bayleaf.progress import displayed
+from bayleaf.typing import FrameLike, LossLike
 from bayleaf.wording import near_names, quoted
 
 Floats = NDArray[np.float64]
 
 
 def audit(
-    model: Any,
-    table: Any,
+    model: ModelLike,
+    table: FrameLike,
     target: str | int | None = None,
     *,
     by: str | Sequence[str],
     bins: Bins | None = None,
-    positive: Any = None,
-    reference: Mapping[str, Any] | None = None,
-    loss: Any = None,
+    positive: Hashable = None,
+    reference: Mapping[str, Hashable] | None = None,
+    loss: LossMatrix | LossLike | None = None,
     n_folds: int | None = None,
     random_state: int = 0,
     level: float = 0.95,

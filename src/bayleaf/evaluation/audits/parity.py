@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.evaluation.operating_points import class_names
 from bayleaf.models.class_model import ClassModel
 from bayleaf.results.result import Record
+from bayleaf.typing import JSONObject
 
 Floats = NDArray[np.float64]
 # Larger tables of features are not asked for.
@@ -69,7 +69,7 @@ class ModelParity(Record):
         values = [group.classes[place] for group in self.groups]
         return min(values) / max(values) if max(values) > 0 else None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSONObject:
         """The fields as plain values, gap and ratio of each class included."""
         places = range(len(self.classes))
         return super().to_dict() | {

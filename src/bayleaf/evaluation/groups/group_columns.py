@@ -18,6 +18,7 @@ from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import NumberColumn
 from bayleaf.data.tables.frames import single_column, value_column
 from bayleaf.evaluation.operating_points import class_names
+from bayleaf.typing import ColumnLike
 from bayleaf.wording import brief_fields, name_list, near_names, quoted
 
 MISSING = "missing"
@@ -49,7 +50,7 @@ class Groups:
     __repr__ = brief_fields
 
     @classmethod
-    def of_values(cls, column: str, values: Any) -> Groups:
+    def of_values(cls, column: str, values: ColumnLike) -> Groups:
         """Groups by the distinct values of a column; missing cells are one of them.
 
         Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ from bayleaf.evaluation.operating_points import (
 from bayleaf.evaluation.privacy import PredictedRows, Privacy, rounded_rows
 from bayleaf.results.document import Document, Items
 from bayleaf.results.result import Result
+from bayleaf.typing import ColumnLike, MatrixLike
 from bayleaf.wording import brief, counted, name_list, quoted
 
 Floats = NDArray[np.float64]
@@ -64,15 +65,15 @@ class GroupedFigures(Result):
 
 
 def figures_by_group(
-    labels: Any,
-    probabilities: Any,
-    predictions: Any,
-    groups: Any,
+    labels: ColumnLike,
+    probabilities: MatrixLike,
+    predictions: ColumnLike,
+    groups: ColumnLike | Groups,
     *,
-    classes: Any = None,
-    positive: Any = None,
-    reference: Any = None,
-    loss: Any = None,
+    classes: ColumnLike | None = None,
+    positive: Hashable = None,
+    reference: Hashable = None,
+    loss: LossMatrix | MatrixLike | None = None,
     level: float = 0.95,
     min_count: int = 1,
     name: str = "group",
@@ -128,8 +129,8 @@ def figures_by_group(
     >>> [group.classes[0].selection_rate.value for group in found.groups]
     [0.5, 1.0]
     """
-    classes, truth, chosen = _coded(labels, predictions, classes)
-    proba = _checked_proba(probabilities, len(truth), classes)
+    known, truth, chosen = _coded(labels, predictions, classes)
+    proba = _checked_proba(probabilities, len(truth), known)
     own = groups if isinstance(groups, Groups) else Groups.of_values(name, groups)
     if len(own.codes) != len(truth):
         raise ValueError(
@@ -146,7 +147,7 @@ def figures_by_group(
     return grouped_figures(
         PredictedRows(truth, chosen, proba, own.codes),
         own,
-        task_of(classes, positive=positive, loss=loss, level=level),
+        task_of(known, positive=positive, loss=loss, level=level),
         privacy.of_table([truth, chosen, own.codes, *bits]),
         reference,
     )
@@ -324,7 +325,7 @@ def _coded(
     return classes, placed(found)[truth], placed(predicted)[chosen]
 
 
-def _checked_proba(given: Any, n_rows: int, classes: Sequence[Any]) -> Floats:
+def _checked_proba(given: Any, n_rows: int, classes: NDArray[Any]) -> Floats:
     """Probabilities as an array, once there is one for each row and class."""
     proba = np.asarray(given, dtype=np.float64)
     if proba.shape != (n_rows, len(classes)) or len(classes) < 2:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
 from typing import Any, Literal
@@ -28,10 +28,11 @@ from bayleaf.explain.subject import (
     rows_of,
 )
 from bayleaf.inference.states import find_variable
-from bayleaf.models.predictor import Predictor
+from bayleaf.models.predictor import ModelLike, Predictor
 from bayleaf.results.document import Document, Items, Table
 from bayleaf.results.html import Bar, bars_html, picture_html
 from bayleaf.results.result import Record, Result
+from bayleaf.typing import JSONObject, RowLike, RowsLike
 from bayleaf.wording import brief, counted
 
 Kind = Literal["wrong", "missing"]
@@ -66,7 +67,7 @@ class FewestCells(
     at_least: int | None
     at_most: int | None
     changes: dict[str | int, tuple[str, str]]
-    becomes: Any
+    becomes: Hashable
     n_tried: int
     bounded: bool
 
@@ -82,9 +83,9 @@ class FewestCells(
             return "never"
         return f"{self.at_least}" if self.exact else f"{self.at_least} or more"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSONObject:
         """The certificate as plain values, ready for JSON."""
-        return super().to_dict() | {"changes": changes_list(self.changes)}
+        return {**super().to_dict(), "changes": changes_list(self.changes)}
 
     def __repr__(self) -> str:
         return brief(self, self)
@@ -121,7 +122,7 @@ class Robustness(Result, keys={"prediction": "class"}):
         Where cells take any other state, and where they are removed.
     """
 
-    prediction: Any
+    prediction: Hashable
     wrong: FewestCells
     missing: FewestCells
 
@@ -210,8 +211,8 @@ def _counts(found: Iterable[FewestCells]) -> dict[str, int]:
 
 
 def robustness(
-    model: Any,
-    row: Any,
+    model: ModelLike,
+    row: RowLike | Rows,
     *,
     features: Iterable[str | int] | None = None,
     budget: int = 200_000,
@@ -248,8 +249,8 @@ def robustness(
 
 
 def robustness_of_rows(
-    model: Any,
-    X: Any,
+    model: ModelLike,
+    X: RowsLike | Rows,
     *,
     features: Iterable[str | int] | None = None,
     budget: int = 200_000,

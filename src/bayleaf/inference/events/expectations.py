@@ -174,7 +174,8 @@ class ExpectedLoss(Result):
         ]
         return Document(f"best: {visible(str(self.best))}", parts)
 
-    def to_dict(self) -> dict[Any, float]:
+    # Decisions need not be text.
+    def to_dict(self) -> dict[Hashable, float]:  # type: ignore[override]
         """Expected loss by decision."""
         return dict(zip(self.decisions, self.losses.tolist(), strict=True))
 

@@ -28,7 +28,7 @@ from bayleaf.inference.evidence import Evidence
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.interventions.causal_effect import CausalEffect
 from bayleaf.inference.network_trees import NetworkTrees
-from bayleaf.inference.queries import Inference, KnownOf
+from bayleaf.inference.queries import Inference
 from bayleaf.inference.states import (
     check_integer,
     find_variable,
@@ -41,6 +41,7 @@ from bayleaf.inference.table_algebra import (
     eliminated,
     elimination_order,
 )
+from bayleaf.typing import EvidenceLike
 from bayleaf.wording import name_list, quoted, stated
 
 Floats = NDArray[np.float64]
@@ -265,7 +266,7 @@ class EffectQuestion:
 
     trees: NetworkTrees
     effect: Effect
-    given: KnownOf
+    given: EvidenceLike | None
     latent: Sequence[int]
     adjust_for: Sequence[int] | None
     uncertainty: Uncertainty

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,10 +22,14 @@ from bayleaf.io.exports.onnx_operators import (
     onnx_library,
 )
 from bayleaf.io.exports.writers import predictor_of
-from bayleaf.models.predictor import Predictor
+from bayleaf.io.native.model_file import SavedModel
+from bayleaf.models.predictor import ModelLike, Predictor
 from bayleaf.scoring.terms import Floats, program_of
 from bayleaf.version import __version__
 from bayleaf.wording import name_list, quoted
+
+if TYPE_CHECKING:
+    import onnx
 
 _IR_VERSION = 8
 
@@ -41,7 +45,7 @@ def write_onnx(model: Any, path: str | Path) -> None:
         temporary.write_bytes(data)
 
 
-def to_onnx(model: Any) -> Any:
+def to_onnx(model: ModelLike | SavedModel | str | Path) -> onnx.ModelProto:
     """Return a classifier as an ONNX graph, which onnxruntime and others run.
 
     Parameters

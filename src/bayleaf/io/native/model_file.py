@@ -27,6 +27,7 @@ from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.search.left_out.left_out_scores import LeaveOneOutScores
 from bayleaf.search.left_out.temperature import HIGHEST, LOWEST
+from bayleaf.typing import JSONObject
 from bayleaf.wording import brief_fields
 
 FORMAT = "bayleaf-model"
@@ -78,7 +79,7 @@ class SavedModel(TableReading):
 
     model: FittedModel
     estimator: str
-    parameters: dict[str, Any] = field(default_factory=dict)
+    parameters: JSONObject = field(default_factory=dict)
     named_features: bool = True
     fitted: FitStamp = field(default_factory=FitStamp.now)
     log_likelihood: float | None = None
@@ -96,7 +97,7 @@ class SavedModel(TableReading):
     __repr__ = brief_fields
 
     @classmethod
-    def of_predictor(cls, predictor: Predictor, **others: Any) -> Self:
+    def of_predictor(cls, predictor: Predictor, **others: object) -> Self:
         """Make the record of a classifier.
 
         Parameters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -57,10 +58,11 @@ class TableReading(Shown):
         encoder: TableEncoder,
         domain: Domain,
         classes: NDArray[Any] | None,
-        **others: Any,
+        **others: object,
     ) -> Self:
         """What an encoder and the labels of a class tell; `others` are more fields."""
-        return cls(
+        kind: Callable[..., Self] = cls
+        return kind(
             domain,
             encoder.rules,
             tuple(encoder.notes.items()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -15,6 +15,7 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.results.document import Document, Part
 from bayleaf.results.drawings import states_part
 from bayleaf.results.result import Result
+from bayleaf.typing import JSONObject
 from bayleaf.wording import brief_fields, format_number, in_bits, shown_name, visible
 
 Floats = NDArray[np.float64]
@@ -54,21 +55,21 @@ class FeatureShape(Result, keys={"contributions": None, "row_counts": None}):
     kind: str
     states: tuple[str, ...]
     edges: Floats
-    classes: tuple[Any, ...]
+    classes: tuple[Hashable, ...]
     contributions: Floats
     row_counts: Floats
     drawn_edges: Floats = field(default_factory=lambda: np.array([]))
 
     __repr__ = brief_fields
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSONObject:
         """The shape as plain values, ready for JSON; infinite ends are null."""
         columns = zip(self.states, self._rows, self.contributions.tolist(), strict=True)
         states = [
             {"state": state, "rows": rows, "contributions": values}
             for state, rows, values in columns
         ]
-        return super().to_dict() | {"states": states}
+        return {**super().to_dict(), "states": states}
 
     @property
     def _rows(self) -> list[float | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from bayleaf.graph.dag import DAG
 from bayleaf.results.result import Shown
 from bayleaf.wording import near_names, quoted
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
 # Parent, child, and weight where arcs have weights.
@@ -22,6 +25,15 @@ SHARED, USED = "information shared within the classes", "use of the parent"
 FEATURE, CLASS, LATENT = "feature", "class", "latent"
 # Less information (nats) than this is rounding.
 _LEAST = 1e-12
+
+
+class PlotOptions(TypedDict, total=False):
+    """The parameters of `bayleaf.plot.network` that `plot` passes on."""
+
+    variables: Iterable[str | int] | None
+    class_arcs: bool | None
+    least_weight: float | None
+    ax: Axes | None
 
 
 @dataclass(frozen=True)

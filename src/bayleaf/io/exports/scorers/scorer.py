@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from bayleaf.io.atomic import write_export
 from bayleaf.io.exports.packing import script_json
 from bayleaf.io.exports.runtime import runtime_scripts
 from bayleaf.io.exports.scorers.classifier_content import readers_of, scorer_content
 from bayleaf.io.exports.writers import predictor_of
-from bayleaf.models.predictor import Predictor
+from bayleaf.io.native.model_file import SavedModel
+from bayleaf.models.predictor import ModelLike, Predictor
 
 # Larger models are compressed: a person would not read their numbers anyway.
 _PLAIN_CHARACTERS = 100_000
@@ -126,7 +126,7 @@ export function notes(row) {{
 """
 
 
-def write_scorer(model: Any, path: str | Path) -> None:
+def write_scorer(model: ModelLike | SavedModel | str | Path, path: str | Path) -> None:
     """Write a classifier as one file that scores and explains rows by itself.
 
     A ``.py`` file needs Python 3.8 and no package, and is a command too, which scores

@@ -36,7 +36,8 @@ from bayleaf.io.exports.sql.words import (
     text,
 )
 from bayleaf.io.exports.writers import predictor_of
-from bayleaf.models.predictor import Predictor
+from bayleaf.io.native.model_file import SavedModel
+from bayleaf.models.predictor import ModelLike, Predictor
 from bayleaf.wording import name_list, quoted
 
 # Rows that one row may become while its missing cells are summed out.
@@ -61,7 +62,7 @@ _ROW_FUNCTIONS = {
 
 
 def to_sql(
-    model: Any,
+    model: ModelLike | SavedModel | str | Path,
     *,
     table: str | Sequence[str] = "t",
     dialect: str = "duckdb",
