@@ -84,10 +84,9 @@ class RandomCuts:
 class _Grid(NamedTuple):
     """Where a column may be cut, each after a distinct value."""
 
-    distinct: Floats  # (n_values,)
     below: Floats  # (n_cuts + 1,), weight up to each cut, and in all
     each_once: Floats  # (n_cuts + 1,), number of values likewise
-    after: NDArray[np.int64]  # (n_cuts,), index of the value before each cut
+    middles: tuple[float, ...]  # (n_cuts,), each midway between two values
 
     @classmethod
     def of(cls, distinct: Floats, counts: Floats) -> _Grid:
@@ -105,13 +104,15 @@ class _Grid(NamedTuple):
             after = np.union1d(of_weight, of_values)
             after = after[after < len(distinct) - 1]
         ends = np.append(after, len(distinct) - 1)
-        return cls(distinct, below[ends], each_once[ends], after)
+        middles = midpoints(distinct[after], distinct[after + 1])
+        return cls(below[ends], each_once[ends], middles)
 
     def cuts(self, passed: Floats, shares: Floats) -> tuple[float, ...]:
-        """Cut points where shares of what has passed are reached."""
-        reached = np.unique(np.searchsorted(passed, shares * passed[-1]))
-        last = self.after[reached[reached < len(self.after)]]
-        return midpoints(self.distinct[last], self.distinct[last + 1])
+        """Cut points where rising shares of what has passed are reached."""
+        reached = np.searchsorted(passed, shares * passed[-1])
+        # The last place is the end of all values.
+        places = dict.fromkeys(reached[reached < len(self.middles)].tolist())
+        return tuple(map(self.middles.__getitem__, places))
 
 
 def default_n_codings(n_rows: float) -> int:
@@ -126,12 +127,12 @@ def interval_map(variable: Variable, cuts: tuple[float, ...]) -> NDArray[np.uint
     `cuts` are among the variable's own. A missing state keeps a state of its own; the
     reserved code past the last state maps to the reserved code.
     """
-    lower = np.array([-np.inf, *variable.cut_points])
-    intervals = np.searchsorted(np.array(cuts), lower, side="right")
-    n_states = len(cuts) + 1
-    states = [*intervals.tolist(), *([n_states] if variable.has_missing_state else [])]
-    n_states += variable.has_missing_state
-    return np.array([*states, n_states], dtype=np.uint16)
+    states = np.empty(variable.n_states + 1, dtype=np.uint16)
+    states[0], last = 0, len(variable.cut_points) + 1
+    # An interval begins at a cut point.
+    states[1:last] = np.searchsorted(np.array(cuts), variable.cut_array, side="right")
+    states[last:] = np.arange(len(states) - last) + len(cuts) + 1
+    return states
 
 
 def value_maps(
