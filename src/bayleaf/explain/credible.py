@@ -128,8 +128,8 @@ class CredibleInterval(Result):
         """The intervals, and what rests on few rows."""
         ranked = sorted(self.classes, key=lambda share: -share.probability)
         intervals = [
-            f"{share.probability:.3f} in [{share.low:.3f}, {share.high:.3f}]  {share.label}"
-            for share in ranked[:_CLASSES_SHOWN]
+            f"{a.probability:.3f} in [{a.low:.3f}, {a.high:.3f}]  {a.label}"
+            for a in ranked[:_CLASSES_SHOWN]
         ]
         rare = [str(cell) for cell in self.rare_cells]
         title = f"resting on fewer than {FEW_ROWS:g} training rows"

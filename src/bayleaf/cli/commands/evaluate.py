@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from bayleaf.cli.commands.compare import (
     FoldOptions,
     compare_models,
