@@ -623,10 +623,10 @@ def given_latents(
         for node in nodes:
             if others := node - set(columns):
                 shared = next(name for name in columns if name in node)
-                others = name_list(sorted(others, key=str))
+                omitted = name_list(sorted(others, key=str))
                 raise ValueError(
                     f"latents puts {quoted(shared)} below two latent variables, the "
-                    f"second without {others}; name {others} in the second too, or "
+                    f"second without {omitted}; name {omitted} in the second too, or "
                     f"{quoted(shared)} in one alone"
                 )
         if len(nodes) != 2:

@@ -107,12 +107,15 @@ def families_of(model: Any) -> list[Family]:
 
 def _announced(classes: Any, known: NDArray[Any] | None) -> NDArray[Any]:
     """The classes of all batches; ValueError if a later call changes those known."""
-    if classes is None and known is None:
+    if classes is not None:
+        given = np.unique(np.asarray(classes))
+    elif known is not None:
+        given = known
+    else:
         raise ValueError(
             "classes must be passed on the first call to partial_fit: "
             "all labels that will ever occur"
         )
-    given = known if classes is None else np.unique(np.asarray(classes))
     if known is not None and not np.array_equal(given, known):
         raise ValueError(
             f"classes={given.tolist()} differs from the classes of the first call "
