@@ -10,12 +10,12 @@ from bayleaf import BayesianNetwork, TANClassifier
 
 WORKS_WITH = {
     "tool": "dowhy",
-    "tried": "0.12",
+    "tried": "0.14",
     "use": "`CausalModel(table, treatment, outcome, graph=network.to_networkx("
     "tables=False))`; `propensity_score_model=TANClassifier()` in `method_params` of "
     '"backdoor.propensity_score_weighting"; '
     "`gcm.ClassifierFCM(gcm.ml.SklearnClassificationModel(TANClassifier()))`",
-    "refused": "networkx 3.5 and later, which lacks a function that dowhy calls",
+    "refused": "",
 }
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 ARCS = [("age", "drug"), ("age", "well"), ("drug", "well")]

@@ -14,7 +14,8 @@ WORKS_WITH = {
     "tried": "0.51.0",
     "use": '`model.explain(X, of="present").to_shap()` for its plots; '
     "`KernelExplainer(model.predict_proba, X)` on columns of numbers",
-    "refused": "text columns in `KernelExplainer`, which computes with the cells",
+    "refused": "text columns in `Explainer`, whose maskers subtract cells; a model in "
+    "place of its method, as of all but linear models and trees",
 }
 pytestmark = pytest.mark.slow
 

@@ -18,7 +18,8 @@ WORKS_WITH = {
     "`ConfusionMatrix(TANClassifier(), force_model=True)` and the others for "
     "classifiers and regressors",
     "refused": "every estimator of scikit-learn 1.9 in its pictures of scores "
-    "unless `force_model=True`, and in `DiscriminationThreshold`",
+    "unless `force_model=True`, and in `ClassPredictionError`; text labels of two "
+    "classes in `ROCAUC`, `PrecisionRecallCurve` and `DiscriminationThreshold`",
 }
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
