@@ -276,16 +276,19 @@ def counterfactuals(
     goal = None if target is None else _target(predictor, target, changed.chosen)
     search = partial(_cheapest_sets, goal=goal, n=n, max_changes=max_changes)
     sets, exact = search(changed, costs, budget=budget)
-    near = None if sets or exact else changed.greedy(goal)
-    if near is not None:
+    candidates = None if sets or exact else changed.greedy(goal)
+    if candidates is not None:
         # The budget ended before any set did: those near greedy ones, without the
         # changes that are not needed.
-        probable = np.argsort(-changed.log_probabilities(near), kind="stable")[:n]
-        kept = np.unique(near[probable])
-        few = replace(
-            changed, features=changed.features[kept], states=changed.states[kept]
+        order = np.argsort(-changed.log_probabilities(candidates), kind="stable")[:n]
+        changes = np.unique(candidates[order])
+        part = replace(
+            changed, features=changed.features[changes], states=changed.states[changes]
         )
-        sets = [kept[own] for own in search(few, costs[kept], budget=_MIN_SETS)[0]]
+        sets = [
+            changes[found]
+            for found in search(part, costs[changes], budget=_MIN_SETS)[0]
+        ]
     return Counterfactuals(
         predictor.classes[changed.chosen],
         target,
@@ -420,8 +423,8 @@ def _cheapest_sets(
     try:
         for block in search.blocks(max_changes):
             work.say(f"looking at sets of {counted(block.shape[1], 'change')}")
-            does = row.flipped(block) if goal is None else row.classes(block) == goal
-            sets = np.sort(block[does], axis=1)
+            flips = row.flipped(block) if goal is None else row.classes(block) == goal
+            sets = np.sort(block[flips], axis=1)
             best = sorted([*best, *_ranked(row, costs, sets, best)])[:n]
             if len(best) == n:
                 search.limit = best[-1][0]

@@ -167,10 +167,10 @@ class ChangedRow:
         They share all changes but the last, each the best one after the others.
         """
         chosen, taken = self.chosen, np.empty(0, dtype=np.intp)
-        wanted = np.delete(np.arange(len(self.predictor.classes)), chosen)
+        targets = np.delete(np.arange(len(self.predictor.classes)), chosen)
         if target is not None:
-            wanted = np.array([target])
-        others = np.setdiff1d(np.arange(len(self.predictor.classes)), wanted)
+            targets = np.array([target])
+        others = np.setdiff1d(np.arange(len(self.predictor.classes)), targets)
         while True:
             free = np.flatnonzero(~np.isin(self.features, self.features[taken]))
             if not len(free):
@@ -178,12 +178,12 @@ class ChangedRow:
             sets = np.column_stack([np.tile(taken, (len(free), 1)), free])
             proba = self.proba(sets)
             classes = self._classes(proba)
-            does = np.isin(classes, wanted)
-            if does.any():
-                return np.asarray(sets[does])
+            is_target = np.isin(classes, targets)
+            if is_target.any():
+                return np.asarray(sets[is_target])
             loss = self.predictor.loss
             costs = -proba if loss is None else proba @ loss.T
-            ahead = costs[:, wanted].min(axis=1) - costs[:, others].min(axis=1)
+            ahead = costs[:, targets].min(axis=1) - costs[:, others].min(axis=1)
             taken = sets[np.argmin(np.where(classes == _NONE, np.inf, ahead))]
 
 
