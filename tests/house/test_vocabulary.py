@@ -68,7 +68,7 @@ NAMES = {
     "own": ("what it belongs to", 450),
     "kept": ("what is kept: columns, rows, states", 95),
     "parted": ("parts, groups", 0),
-    "wanted": ("requested, targets", 60),
+    "wanted": ("requested, targets", 59),
     "asked": ("requested, request", 25),
     "gone": ("eliminated, removed", 4),
     "torn": ("parent_missing", 1),

@@ -40,7 +40,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.data.random_state import RandomState, random_generator
 from bayleaf.data.unknown_cells import warn_of
 from bayleaf.estimator_bases import TransformerMixin
-from bayleaf.latent.free_latents import search_free_latents
+from bayleaf.latent.free_latents import TreeMove, search_free_latents
 from bayleaf.latent.hierarchical_parameters import (
     class_children_codes,
     flat_domain,
@@ -57,6 +57,7 @@ from bayleaf.search.latents.latent_search import (
     LatentSearchOptions,
     search_latents,
 )
+from bayleaf.search.latents.moves import SearchStep
 from bayleaf.search.left_out.left_out_scores import LeaveOneOut
 from bayleaf.typing import ColumnLike, NumbersLike, RowsLike
 from bayleaf.wording import name_list, quoted
@@ -248,7 +249,8 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
         pairs = self._apart(domain.names[:-1])
         seed = int(rng.integers(1 << 63))
         result = search_free_latents(counts, domain, pairs, seed)
-        self.score_, self.search_trace_ = result.score, result.trace
+        self.score_ = result.score
+        self.search_trace_: tuple[SearchStep | TreeMove, ...] = result.trace
         model = FreeLatentModel(
             domain,
             self._class_prior(counts, self.smoothing_),

@@ -152,12 +152,10 @@ def cell_text(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
-    if (
-        isinstance(value, float | np.floating)
-        and value.is_integer()
-        and abs(value) < 1e15
-    ):
-        return str(int(value))
+    if isinstance(value, float | np.floating):
+        number = float(value)
+        if number.is_integer() and abs(number) < 1e15:
+            return str(int(number))
     if isinstance(value, datetime.datetime):
         is_day = value.time() == datetime.time()
         return value.date().isoformat() if is_day else value.isoformat(" ")

@@ -111,8 +111,8 @@ class _Grid(NamedTuple):
         """Cut points where rising shares of what has passed are reached."""
         reached = np.searchsorted(passed, shares * passed[-1])
         # The last place is the end of all values.
-        places = dict.fromkeys(reached[reached < len(self.middles)].tolist())
-        return tuple(map(self.middles.__getitem__, places))
+        middles = dict.fromkeys(reached[reached < len(self.middles)].tolist())
+        return tuple(map(self.middles.__getitem__, middles))
 
 
 def default_n_codings(n_rows: float) -> int:

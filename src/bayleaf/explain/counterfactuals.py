@@ -286,8 +286,8 @@ def counterfactuals(
             changed, features=changed.features[changes], states=changed.states[changes]
         )
         sets = [
-            changes[found]
-            for found in search(part, costs[changes], budget=_MIN_SETS)[0]
+            changes[chosen]
+            for chosen in search(part, costs[changes], budget=_MIN_SETS)[0]
         ]
     return Counterfactuals(
         predictor.classes[changed.chosen],

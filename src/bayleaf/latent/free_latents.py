@@ -370,7 +370,7 @@ def _nodes(trees: Trees) -> list[Tree]:
 
 def _parents(trees: Trees, parent: Tree | None = None) -> dict[Tree, Tree | None]:
     """The node above each node; None is the class."""
-    parents = dict.fromkeys(trees, parent)
+    parents: dict[Tree, Tree | None] = dict.fromkeys(trees, parent)
     for tree in trees:
         if not isinstance(tree, int):
             parents |= _parents(tree.children, tree)
