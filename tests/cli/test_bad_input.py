@@ -199,7 +199,7 @@ def test_unknown_variable_to_inspect(run: Run, model: Path) -> None:
 
 def test_unknown_command_and_missing_argument(run: Run) -> None:
     check_refused(run("frobnicate"), "frobnicate")
-    check_refused(run("fit"), "data")
+    check_refused(run("fit"), "fit needs DATA, as in: bayleaf fit ")
 
 
 def test_input_that_has_a_prediction_already(

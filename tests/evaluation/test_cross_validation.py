@@ -136,7 +136,7 @@ def test_tables_that_cannot_be_dealt_are_refused() -> None:
                 ValueError,
                 "each of the 20 rows has a class of its own",
             ),
-            ({"a": [1]}, Y, TypeError, "array of rows and columns, got dict"),
+            ({"a": [1]}, Y, ValueError, r"shape \(1, 1\) and there are 20 labels"),
             (None, Y, TypeError, "array of rows and columns, got NoneType"),
         ],
         check,

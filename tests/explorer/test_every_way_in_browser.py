@@ -152,6 +152,7 @@ def test_questions_are_asked_and_answered(page: Any, press: Press) -> None:
     page.wait_for_selector("#sensitivity-table tbody tr")
     assert "P(class" in page.inner_text("#sensitivity-table")
     press("#tab-map")
+    page.wait_for_function("() => !window.bayleaf.page.isPending")
     assert page.locator("#why-table tbody tr").count() == 3
     page.wait_for_function(
         "() => !document.getElementById('what-if-line').innerText.includes('Searching')"

@@ -115,6 +115,7 @@ def test_the_page_says_where_the_number_lies_and_what_moves_it(open_page: Any) -
     assert "age 40 (39.5, 40.5]" in page.inner_text("#known")
     page.click(".card:has(.state:has-text('shore')) .name")
     page.click("#chosen .state:has-text('shore')")
+    page.wait_for_function("() => !window.bayleaf.page.isPending")
     assert page.locator("#why-table tbody tr").count() == 2
     assert "adds" in page.inner_text("#why-table")
     assert page.inner_html("#answer-bars svg") != before

@@ -75,6 +75,7 @@ def test_three_clicks_give_a_class_and_undo_takes_the_last_back(
         "x1 = s2 ×",
         "x3 = s0 ×",
     ]
+    page.wait_for_function("() => !window.bayleaf.page.isPending")
     assert "times as likely as class" in page.locator("#why-line").inner_text()
     heads = page.locator("#why-table thead th").all_inner_texts()
     assert heads[-2:] == ["given those above", "alone"]
@@ -318,6 +319,7 @@ def test_why_compares_any_states_along_open_ways(open_page: Any) -> None:
     names = list(network.domain.names)
     for name, code in {"b": 0, "c": 1}.items():
         page.evaluate(f"window.bayleaf.session.choose({names.index(name)}, {code})")
+    page.wait_for_function("() => !window.bayleaf.page.isPending")
     low, high = network.query({"b": "x", "c": "y"}, ["z"])["z"].probabilities
     told = page.locator("#why-line").inner_text()
     assert f"low is {low / high:.3g} times as likely as high" in told
@@ -357,6 +359,7 @@ def test_any_number_of_classes_is_shown(labels: list[Any], open_page: Any) -> No
         state(page, 0, 1).click()
         assert len(shown(page, 1)) == len(set(labels))
         assert sum(shown(page, 1)) == pytest.approx(100, abs=2.1)
+        page.wait_for_function("() => !window.bayleaf.page.isPending")
         told = page.locator("#why-line").inner_text()
         assert told.startswith("Why") == (len(set(labels)) > 1)
 

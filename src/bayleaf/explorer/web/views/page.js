@@ -34,8 +34,7 @@ class Page {
     });
     this.find = new Find(this.session, this.map, { say, choose });
     this.cases = new CasePanel(this.session, say);
-    this.edit = model.editing
-      ? new EditPanel(this.session, (changes) => this.#adopt(changes)) : null;
+    this.edit = model.editing ? new EditPanel(this.session, (changes) => this.#adopt(changes)) : null;
     this.why = new WhyPanel(this.session);
     this.panels = [
       ["why", this.why],

@@ -16,7 +16,7 @@ class Numbers {
   value(text, { text: form }) {
     const plain = text.replace(/[\xa0\u2007\u2009\u202f]/g, " ").replace(/\u2019/g, "'");
     const parts = this.pattern.exec(plain)?.groups;
-    const body = parts && GROUPED.exec(parts.body.replace(/[-–—]+$/, ""));
+    const body = parts && GROUPED.exec(parts.body.replace(/[-\u2013\u2014]+$/, ""));
     if (!body || PADDED.test(plain)) return null;
     const signs = ["open", "before", "inner", "after"].map((name) => parts[name] ?? "").join("");
     const isOdd = signs.length > 1 || !parts.open !== !parts.close || (parts.unit && parts.last_unit);

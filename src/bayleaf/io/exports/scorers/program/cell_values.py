@@ -42,7 +42,7 @@ class Numbers:
         signs = "".join([parts[name] for name in ("open", "before", "inner", "after")])
         is_odd = len(signs) > 1 or bool(parts["open"]) != bool(parts["close"])
         is_odd |= bool(parts["unit"] and parts["last_unit"])
-        body = _GROUPED.fullmatch(parts["body"].rstrip("-–—"))
+        body = _GROUPED.fullmatch(parts["body"].rstrip("-\u2013\u2014"))
         if not body or is_odd:
             return None
         if parts["last_unit"] == "%" and form.get("unit") != "%":
