@@ -29,7 +29,8 @@ from bayleaf.cli.options import (
 from bayleaf.wording import name_list, quoted, visible
 
 if TYPE_CHECKING:
-    from bayleaf.cli.table_reading import EmptyTargets
+    from bayleaf.cli.table_reading import EmptyTargets, TrainingColumns
+    from bayleaf.data.reading_plan import ReadingPlan
     from bayleaf.evaluation.comparison import Comparison
     from bayleaf.evaluation.cross_validation import CrossValidation
     from bayleaf.evaluation.operating_points import OperatingPoint
@@ -212,7 +213,7 @@ def compare_models(
     a file, a setting or the positive class, for thresholds, does not fit, before models
     learn.
     """
-    from bayleaf.cli.table_reading import UnknownReport, has_csv, training_table
+    from bayleaf.cli.table_reading import UnknownReport
     from bayleaf.data.class_labels import encode_labels
     from bayleaf.evaluation.comparison import compare as compare_classifiers
     from bayleaf.evaluation.folds import forward_folds
@@ -223,18 +224,7 @@ def compare_models(
     if groups is not None and time is not None:
         raise ValueError("give --groups or --time, not both")
     aside = groups if groups is not None else time
-    form = form or FileFormat()
-    reading = form.plan(split.plan, is_csv=has_csv(data))
-    table = training_table(
-        data,
-        target,
-        drop=split.drop,
-        weight=split.weight,
-        form=form.of_plan(reading),
-        aside=aside,
-        plan=reading,
-    )
-    table.empty.report()
+    table, reading = _training_table(data, target, split, form, aside)
     classes = encode_labels(table.target)[0].tolist()
     recommend_regressor(classes, target)
     if positive is not None:
@@ -312,6 +302,31 @@ def show_regressors(
         print_json(values)
 
 
+def _training_table(
+    data: str,
+    target: str,
+    split: FoldOptions,
+    form: FileFormat | None,
+    aside: str | None,
+) -> tuple[TrainingColumns, ReadingPlan]:
+    """The columns of a file and how it is read; reports rows with an empty target."""
+    from bayleaf.cli.table_reading import has_csv, training_table
+
+    form = form or FileFormat()
+    reading = form.plan(split.plan, is_csv=has_csv(data))
+    table = training_table(
+        data,
+        target,
+        drop=split.drop,
+        weight=split.weight,
+        form=form.of_plan(reading),
+        aside=aside,
+        plan=reading,
+    )
+    table.empty.report()
+    return table, reading
+
+
 def _regression_scores(
     estimator: Any,
     data: str,
@@ -322,21 +337,10 @@ def _regression_scores(
 ) -> tuple[RegressionScores, EmptyTargets]:
     """Cross-validate a regressor on a file; and the rows with an empty target."""
     from bayleaf.classifiers.shared.parameters import numbers_of
-    from bayleaf.cli.table_reading import UnknownReport, has_csv, training_table
+    from bayleaf.cli.table_reading import UnknownReport
     from bayleaf.evaluation.regression import cross_validate_regressors
 
-    form = form or FileFormat()
-    reading = form.plan(split.plan, is_csv=has_csv(data))
-    table = training_table(
-        data,
-        target,
-        drop=split.drop,
-        weight=split.weight,
-        form=form.of_plan(reading),
-        aside=split.groups,
-        plan=reading,
-    )
-    table.empty.report()
+    table, reading = _training_table(data, target, split, form, split.groups)
     numbers = numbers_of(f"the target column {target}", table.target.to_numpy())
     unknown: list[Any] = []
     with progress():
