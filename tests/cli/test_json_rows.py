@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import sys
@@ -60,6 +61,33 @@ def test_rows_in_json_come_from_standard_input(
 
     row = {"n": 1.5, "t": "a", "flag": False}
     check_each([json.dumps(row), json.dumps([row]), f" [\n{json.dumps(row)}]"], check)
+
+
+NUMBERS = {
+    "per cent": [f"{i + 0.5}%" for i in range(30)],
+    "decimal commas": [f"{i},5" for i in range(30)],
+    "thousands": [f"{i + 1},250.5" for i in range(30)],
+}
+
+
+def test_numbers_in_texts_are_read_in_every_command_as_in_the_fit(
+    run: Run, tmp_path: Path
+) -> None:
+    def check(kind: str) -> None:
+        path, model = tmp_path / "t.jsonl", tmp_path / "m.json"
+        rows = [
+            {"n": text, "y": "pq"[i > 14]} for i, text in enumerate(NUMBERS[kind])
+        ]
+        path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+        assert run("fit", path, "--target", "y", "-o", model).code == 0
+        predicted = run("predict", model, path)
+        assert predicted.code == 0, predicted.err
+        cells = list(csv.DictReader(io.StringIO(predicted.out)))
+        assert [row["n"] for row in cells] == NUMBERS[kind]
+        assert cells[0]["prediction"] == "p"
+        assert cells[-1]["prediction"] == "q"
+
+    check_each(NUMBERS, check)
 
 
 WRONG = {

@@ -42,7 +42,13 @@ from bayleaf.data.tables.array_columns import arrow_of
 from bayleaf.data.tables.columns import Column, Name, NumberColumn, ValueColumn
 from bayleaf.data.tables.frames import single_column, to_columns
 from bayleaf.data.tables.named_rows import names_as_in
-from bayleaf.data.text_forms import TextEvidence, decide, read_texts, without_texts
+from bayleaf.data.text_forms import (
+    TextEvidence,
+    TextForm,
+    decide,
+    read_texts,
+    without_texts,
+)
 from bayleaf.data.unknown_cells import UnknownCells
 from bayleaf.wording import (
     counted,
@@ -76,7 +82,7 @@ def read_table(
         table = _open_parquet(source).read()
     elif is_json(source):
         cells = read_json(source)
-        table = table_as_read(cells, form or FileFormat(), None, texts)
+        table = _plainly_typed(cells, form or FileFormat(), texts)
         table = FileFacts.of_schema(cells.schema).added_to(table)
     else:
         table = read_csv(source, form or FileFormat(), texts)
@@ -466,12 +472,20 @@ def _labels(table: pa.Table, target: str) -> Any:
     return named.get_column(target)
 
 
-def decided_column(name: str, cells: pa.ChunkedArray) -> Any:
-    """A column of text as the numbers or booleans that all its cells spell, if any."""
+def decided_column(
+    name: str, cells: pa.ChunkedArray, *, only_plain: bool = False
+) -> Any:
+    """A column of text as the numbers or booleans that all its cells spell, if any.
+
+    With `only_plain`, text in which more is to be read than digits and a point, such as
+    units, stays as it is, for the encoder to store how it is read.
+    """
     if not pa.types.is_string(cells.type):
         return cells
     form = decide(TextEvidence.of(cells)).form
     if form.kind not in ("number", "boolean"):
+        return cells
+    if only_plain and form != TextForm(form.kind):
         return cells
     read = read_texts(form, cells.combine_chunks())
     return pa.chunked_array([pa.array(read.values, mask=read.missing)])
@@ -481,22 +495,31 @@ def table_as_read(
     table: pa.Table,
     form: FileFormat,
     encoder: TableEncoder | None,
-    texts: Collection[str] = (),
 ) -> pa.Table:
     """A table of a file's texts as values: those that training reads in them.
 
-    Columns of no encoder are what all their own cells spell, but for those of `texts`.
+    Columns of no encoder are what all their own cells spell.
     """
     readings = {} if encoder is None else {str(r.name): r for r in encoder.readings}
     if encoder is not None:
         form = form.of_plan(encoder.rules.plan)
     cells = with_missing_cells(with_plain_texts(table), form)
     columns = [
-        column
-        if name in texts
-        else _column_as_read(column, readings[name])
+        _column_as_read(column, readings[name])
         if name in readings and readings[name].form in ("numbers", "truths", "duration")
         else decided_column(name, column)
+        for name, column in zip(cells.column_names, cells.columns, strict=True)
+    ]
+    return pa.table(columns, names=cells.column_names)
+
+
+def _plainly_typed(
+    table: pa.Table, form: FileFormat, texts: Collection[str]
+) -> pa.Table:
+    """A table of texts whose plain numbers and booleans have types but in `texts`."""
+    cells = with_missing_cells(table, form)
+    columns = [
+        column if name in texts else decided_column(name, column, only_plain=True)
         for name, column in zip(cells.column_names, cells.columns, strict=True)
     ]
     return pa.table(columns, names=cells.column_names)
