@@ -75,9 +75,7 @@ def test_numbers_in_texts_are_read_in_every_command_as_in_the_fit(
 ) -> None:
     def check(kind: str) -> None:
         path, model = tmp_path / "t.jsonl", tmp_path / "m.json"
-        rows = [
-            {"n": text, "y": "pq"[i > 14]} for i, text in enumerate(NUMBERS[kind])
-        ]
+        rows = [{"n": text, "y": "pq"[i > 14]} for i, text in enumerate(NUMBERS[kind])]
         path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
         assert run("fit", path, "--target", "y", "-o", model).code == 0
         predicted = run("predict", model, path)

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 from bayleaf.decisions import InfluenceDiagram
+from bayleaf.io.formats.source_file import MAX_BYTES
 from bayleaf.io.packed import inner_name, packing_into, unpacked
 from bayleaf.io.registry import FORMATS
 
@@ -45,7 +46,7 @@ def read_influence_diagram(
         If the file cannot be opened.
     """
     module = _module(path)
-    limit = module.MAX_BYTES if max_bytes is None else max_bytes
+    limit = MAX_BYTES if max_bytes is None else max_bytes
     with unpacked(path, limit, at_any_rate=max_bytes is not None) as plain:
         diagram: InfluenceDiagram = module.read_diagram(
             plain, max_bytes=limit, normalize=normalize, encoding=encoding

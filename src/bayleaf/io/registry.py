@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from bayleaf.io.formats.source_file import MAX_BYTES
 from bayleaf.io.packed import inner_name, packing_into, unpacked
 from bayleaf.models.bayesian_network import BayesianNetwork
 
@@ -79,7 +80,9 @@ def read_network(
         If the file cannot be opened.
     """
     module = _module(path)
-    limit = module.MAX_BYTES if max_bytes is None else max_bytes
+    limit = max_bytes
+    if limit is None:
+        limit = getattr(module, "MAX_BYTES", MAX_BYTES)
     # Files of ours never hold anything but distributions.
     options: dict[str, Any] = (
         {}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bayleaf.io import NetworkFileError, read_network
-from bayleaf.io.formats import pgmx
+from bayleaf.io.formats import assemble, pgmx
 from bayleaf.io.formats.noisy_max import noisy_max_table
 
 
@@ -136,7 +136,9 @@ def test_a_noisy_or_of_openmarkov_is_read_as_its_table(tmp_path: Path) -> None:
     np.testing.assert_allclose(no, [[0.9, 0.18], [0.45, 0.09]], atol=1e-14)
 
 
-def test_small_files_do_not_make_huge_tables(tmp_path: Path) -> None:
+def test_small_files_do_not_make_huge_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "a.xdsl"
     part = np.array([[0.4, 0.6], [0.0, 1.0]])
     path.write_text(xdsl([part] * 30, np.array([0.1, 0.9]), [[0, 1]] * 30, "states"))
@@ -152,5 +154,6 @@ def test_small_files_do_not_make_huge_tables(tmp_path: Path) -> None:
         text += f'<Potential type="Uniform"><Variables>{listed}</Variables></Potential>'
     path = tmp_path / "a.pgmx"
     path.write_text(text + "</Potentials></ProbNet></ProbModelXML>")
+    monkeypatch.setattr(assemble, "MAX_TABLE_CELLS", 1000)
     with pytest.raises(NetworkFileError, match='variable "v8", 1,022 cells'):
-        pgmx.read(path, max_table_cells=1000)
+        pgmx.read(path)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bayleaf.io.formats import assemble
 from bayleaf.io.formats.source_file import NetworkFileError
 from bayleaf.io.formats.xdsl import read, write
 from offenders import check_each
@@ -181,12 +182,15 @@ def test_a_file_above_the_limit_is_refused(tmp_path: Path) -> None:
         read(path, max_bytes=100)
 
 
-def test_a_table_above_the_limit_names_its_node(tmp_path: Path) -> None:
+def test_a_table_above_the_limit_names_its_node(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(ValueError, match="table of variable 't' would have 12 cells"):
         write(mixed_network(), tmp_path / "a.xdsl", max_table_cells=6)
     assert not (tmp_path / "a.xdsl").exists()
+    monkeypatch.setattr(assemble, "MAX_TABLE_CELLS", 11)
     with pytest.raises(NetworkFileError, match='node "bark" would have 12 cells'):
-        read(written(tmp_path, SMALL), max_table_cells=11)
+        read(written(tmp_path, SMALL))
 
 
 def test_a_file_cut_at_any_place_is_refused_with_one_sentence(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.given_tables import SUM_TOLERANCE
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
+from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, restored_variable
 from bayleaf.io.formats.source_file import NetworkFileError, counted, quoted
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -168,18 +169,16 @@ class Variables:
             )
         return family
 
-    def check_room(
-        self, family: Sequence[int], line: int | None, max_table_cells: int
-    ) -> None:
+    def check_room(self, family: Sequence[int], line: int | None) -> None:
         """Raise if tables that a file gives in short have too many cells together."""
         self._n_expanded += prod(self.cards(family))
-        if self._n_expanded > max_table_cells:
+        if self._n_expanded > MAX_TABLE_CELLS:
             raise self.error(
                 line,
                 f"with the table of variable {quoted(self.declared[family[-1]].name)}, "
                 f"{counted(self._n_expanded)} cells would be made of what is given in "
                 "short; give it fewer parents, or raise max_table_cells, which is "
-                f"{max_table_cells:,}",
+                f"{MAX_TABLE_CELLS:,}",
             )
 
     def cards(self, family: Sequence[int]) -> tuple[int, ...]:
@@ -425,24 +424,20 @@ def off_one(rows: NDArray[np.float64]) -> float:
 
 
 def one_hot_table(
-    results: Sequence[str],
-    variables: Variables,
-    index: int,
-    line: int | None,
-    max_table_cells: int,
+    results: Sequence[str], variables: Variables, index: int, line: int | None
 ) -> NDArray[np.float64]:
     """The table of a deterministic node, shape (parent configurations, states).
 
     `results` has the state that each configuration brings about. NetworkFileError if
-    the node has no such state, or the table exceeds `max_table_cells`.
+    the node has no such state, or the table exceeds `MAX_TABLE_CELLS`.
     """
     codes = variables.codes(index)
     name = quoted(variables.declared[index].name)
-    if (cells := len(results) * len(codes)) > max_table_cells:
+    if (cells := len(results) * len(codes)) > MAX_TABLE_CELLS:
         raise variables.error(
             line,
             f"the table of node {name} would have {cells:,} cells; give it fewer "
-            f"parents, or raise max_table_cells, which is {max_table_cells:,}",
+            f"parents, or raise max_table_cells, which is {MAX_TABLE_CELLS:,}",
         )
     unknown = [state for state in results if state not in codes]
     if unknown:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from bayleaf.cpds.given_tables import check_distributions
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.decisions import InfluenceDiagram, Utility
 from bayleaf.graph.dag import DAG
+from bayleaf.io.atomic import text_file
 from bayleaf.io.formats.assemble import (
     DeclaredTable,
     DeclaredVariable,
@@ -116,18 +118,25 @@ class ListedNode:
     values: NDArray[np.float64] | None  # first parent slowest; None for decisions
 
 
-def diagram_names(diagram: InfluenceDiagram) -> SafeNames:
-    """Identifiers for all nodes; a utility counts as a variable of one state."""
-    utilities = (Variable(u.name, ("utility",)) for u in diagram.utilities)
-    return SafeNames.for_network(Domain((*diagram.domain, *utilities)))
+def diagram_writer(
+    texts: Callable[[SafeNames, Iterator[ListedNode]], Iterator[str]],
+) -> Callable[[InfluenceDiagram, str | Path], None]:
+    """A format's function that writes a file, from its texts; errors of `_listed`."""
+
+    def write_diagram(diagram: InfluenceDiagram, path: str | Path) -> None:
+        # A utility counts as a variable of one state.
+        utilities = (Variable(u.name, ("utility",)) for u in diagram.utilities)
+        names = SafeNames.for_network(Domain((*diagram.domain, *utilities)))
+        with text_file(path) as out:
+            out.writelines(texts(names, _listed(diagram)))
+
+    return write_diagram
 
 
-def listed_nodes(
-    diagram: InfluenceDiagram, max_table_cells: int = MAX_TABLE_CELLS
-) -> Iterator[ListedNode]:
+def _listed(diagram: InfluenceDiagram) -> Iterator[ListedNode]:
     """All nodes, the variables in their order before the utilities.
 
-    ValueError names a node whose table exceeds `max_table_cells` or is not of
+    ValueError names a node whose table exceeds `MAX_TABLE_CELLS` or is not of
     distributions.
     """
     cards = diagram.domain.cards
@@ -136,10 +145,10 @@ def listed_nodes(
         utility = diagram.utilities[node - len(cards)] if is_utility else None
         name = diagram.domain.names[node] if utility is None else utility.name
         size = prod(cards[p] for p in parents) * (1 if is_utility else cards[node])
-        if size > max_table_cells:
+        if size > MAX_TABLE_CELLS:
             raise ValueError(
                 f"the table of {quoted(name)} would have {size:,} cells; give it fewer "
-                f"parents, or raise max_table_cells, which is {max_table_cells:,}"
+                f"parents, or raise max_table_cells, which is {MAX_TABLE_CELLS:,}"
             )
         if utility is not None:
             yield ListedNode(node, "utility", parents, utility.values)

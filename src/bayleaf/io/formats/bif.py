@@ -10,13 +10,12 @@ import operator
 import re
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from math import prod
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.io.atomic import text_file
 from bayleaf.io.formats.assemble import (
     DeclaredTable,
     DeclaredVariable,
@@ -26,17 +25,16 @@ from bayleaf.io.formats.assemble import (
 from bayleaf.io.formats.full_tables import (
     MAX_TABLE_CELLS,
     FullTable,
-    full_tables,
+    network_writer,
     number_texts,
 )
-from bayleaf.io.formats.lexer import Lexer, Token, split_numbers, token_patterns
+from bayleaf.io.formats.lexer import Lexer, Token, token_patterns
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
 from bayleaf.io.formats.source_file import (
-    MAX_BYTES,
     NetworkFileError,
     counted,
     quoted,
-    read_text,
+    text_reader,
 )
 from bayleaf.io.formats.table_orders import in_one_order
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -48,30 +46,15 @@ _NOTE = re.compile(
 )
 
 
-def read(
-    path: str | Path,
-    *,
-    max_bytes: int = MAX_BYTES,
-    normalize: bool = False,
-    encoding: str | None = None,
-) -> BayesianNetwork:
-    """Read a network from a BIF file; `normalize` as in `RowSums`.
+def parsed(text: str, file: str, normalize: bool = False) -> BayesianNetwork:
+    """The network in the text of a BIF file; NetworkFileError names `file` and line.
 
-    Names may be in quotes, numbers may have commas between. NetworkFileError names file
-    and line; files larger than `max_bytes` are refused.
-
-    `table` entries of a variable with parents have the child slowest and the last
-    parent fastest, as JavaBayes wrote them and pyAgrum and pgmpy read them. Where some
-    table of the file gives distributions only in the other order, child fastest, all
-    are read in that one.
+    Names may be in quotes, numbers may have commas between. `table` entries of a
+    variable with parents have the child slowest and the last parent fastest, as
+    JavaBayes wrote them and pyAgrum and pgmpy read them. Where some table of the file
+    gives distributions only in the other order, child fastest, all are read in that
+    one.
     """
-    file = Path(path).name
-    text = read_text(path, max_bytes, encoding)
-    return parsed(text, file, normalize=normalize)
-
-
-def parsed(text: str, file: str, *, normalize: bool = False) -> BayesianNetwork:
-    """The network in the text of a BIF file; NetworkFileError names `file` and line."""
     reader = _Reader(text, file)
     reader.read_blocks()
     variables = Variables(reader.variables, file)
@@ -81,26 +64,17 @@ def parsed(text: str, file: str, *, normalize: bool = False) -> BayesianNetwork:
     return assembled_network(variables, tables, normalize=normalize)
 
 
-def write(
-    network: BayesianNetwork,
-    path: str | Path,
-    *,
-    max_table_cells: int = MAX_TABLE_CELLS,
-) -> None:
-    """Write a network to a BIF file, without experience; properties keep all names.
+read = text_reader(parsed)
 
-    ValueError names a variable whose table exceeds `max_table_cells` or whose states do
-    not fit a file.
-    """
-    names = SafeNames.for_network(network.domain, at_least_two=True)
-    cards = [len(states) for states in names.states]
-    tables = full_tables(network, max_table_cells, cards)
-    with text_file(path, "ascii") as out:
-        out.write("network unknown {\n}\n")
-        for index in range(len(network.domain)):
-            out.writelines(_variable_lines(names, index))
-        for table in tables:
-            out.writelines(_table_lines(names, table))
+
+@partial(network_writer, at_least_two=True)
+def write(names: SafeNames, tables: Iterator[FullTable]) -> Iterator[str]:
+    """Write a network to a BIF file, without experience; properties keep all names."""
+    yield "network unknown {\n}\n"
+    for index in range(len(names.domain)):
+        yield from _variable_lines(names, index)
+    for table in tables:
+        yield from _table_lines(names, table)
 
 
 class _Reader:
@@ -205,28 +179,18 @@ class _Reader:
         if lexer.skip_sign("("):
             key = self._items(")")
             lexer.expect(")", "after the states of the parents")
-            block.rows.append((key, self._numbers(), lexer.line(start.start)))
+            block.rows.append((key, lexer.numbers(), lexer.line(start.start)))
         elif start.text in {"table", "default"}:
             lexer.take()
             if block.table is not None or (start.text == "default" and block.default):
                 problem = f"the table of {quoted(block.names[0])} is given twice"
                 raise lexer.error(start.start, f"{problem}; leave one")
             if start.text == "table":
-                block.table = np.array(self._numbers())
+                block.table = np.array(lexer.numbers())
             else:
-                block.default = self._numbers()
+                block.default = lexer.numbers()
         else:
             self._skip_property()
-
-    def _numbers(self) -> list[float]:
-        """Read numbers up to a semicolon."""
-        lexer = self.lexer
-        numbers: list[float] = []
-        while not lexer.skip_sign(";"):
-            if lexer.ahead.kind != "numbers" and not lexer.at_sign(","):
-                raise lexer.unexpected(lexer.ahead, 'a number or ";"')
-            numbers += map(float, split_numbers(lexer.take().text))
-        return numbers
 
     def _skip_property(self) -> dict[str, str]:
         """Skip a property; a note of ours is returned by its name."""

@@ -7,9 +7,7 @@ slowest; the child's states are fastest.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
-from bayleaf.io.atomic import text_file
 from bayleaf.io.formats.assemble import (
     DeclaredTable,
     DeclaredVariable,
@@ -18,42 +16,23 @@ from bayleaf.io.formats.assemble import (
     one_hot_table,
 )
 from bayleaf.io.formats.blocks import Block, read_blocks
-from bayleaf.io.formats.full_tables import (
-    MAX_TABLE_CELLS,
-    FullTable,
-    full_tables,
-    number_texts,
-)
+from bayleaf.io.formats.full_tables import FullTable, network_writer, number_texts
 from bayleaf.io.formats.lexer import Lexer, names_in, numbers_in, token_patterns
 from bayleaf.io.formats.net import nested, value_names
 from bayleaf.io.formats.safe_names import SafeNames, commented_notes, note_comments
-from bayleaf.io.formats.source_file import (
-    MAX_BYTES,
-    NetworkFileError,
-    quoted,
-    read_text,
-)
+from bayleaf.io.formats.source_file import NetworkFileError, quoted, text_reader
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 _TOKENS = token_patterns("(){};=", ["//"])
 
 
-def read(
-    path: str | Path,
-    *,
-    max_bytes: int = MAX_BYTES,
-    normalize: bool = False,
-    encoding: str | None = None,
-    max_table_cells: int = MAX_TABLE_CELLS,
-) -> BayesianNetwork:
-    """Read a DNET file; `normalize` as in `RowSums`.
+@text_reader
+def read(text: str, file: str, normalize: bool) -> BayesianNetwork:
+    """Read a DNET file.
 
-    Continuous nodes with levels have their intervals as states, unless these are
-    named. `max_table_cells` limits the tables of deterministic nodes. NetworkFileError
-    names file and line.
+    Continuous nodes with levels have their intervals as states, unless these are named.
     """
-    text = read_text(path, max_bytes, encoding)
-    lexer = Lexer(text, Path(path).name, _TOKENS)
+    lexer = Lexer(text, file, _TOKENS)
     nets = [block for block in read_blocks(lexer) if block.header[0].text == "bnet"]
     if len(nets) != 1:
         problem = f"the file holds {len(nets)} blocks called bnet; give a file with one"
@@ -62,34 +41,20 @@ def read(
     notes = commented_notes(text)
     declared = [_variable(node, lexer, notes) for node in nodes]
     variables = Variables(declared, lexer.file)
-    tables = [
-        _table(node, lexer, variables, index, max_table_cells)
-        for index, node in enumerate(nodes)
-    ]
+    tables = [_table(node, lexer, variables, i) for i, node in enumerate(nodes)]
     return assembled_network(variables, tables, normalize=normalize)
 
 
-def write(
-    network: BayesianNetwork,
-    path: str | Path,
-    *,
-    max_table_cells: int = MAX_TABLE_CELLS,
-) -> None:
-    """Write a DNET file, with experience; comments keep all names.
-
-    ValueError names a variable whose table exceeds `max_table_cells` or whose states do
-    not fit a file.
-    """
-    names = SafeNames.for_network(network.domain)
-    tables = list(full_tables(network, max_table_cells))
-    with text_file(path, "ascii") as out:
-        out.write("// ~->[DNET-1]->~\n\n")
-        for index in range(len(network.domain)):
-            out.writelines(note_comments(names, index))
-        out.write("\nbnet network {\n")
-        for table in tables:
-            out.writelines(_node_lines(names, table))
-        out.write("};\n")
+@network_writer
+def write(names: SafeNames, tables: Iterator[FullTable]) -> Iterator[str]:
+    """Write a DNET file, with experience; comments keep all names."""
+    yield "// ~->[DNET-1]->~\n\n"
+    for index in range(len(names.domain)):
+        yield from note_comments(names, index)
+    yield "\nbnet network {\n"
+    for table in tables:
+        yield from _node_lines(names, table)
+    yield "};\n"
 
 
 def _is_node(block: Block) -> bool:
@@ -128,7 +93,7 @@ def _variable(
 
 
 def _table(
-    node: Block, lexer: Lexer, variables: Variables, index: int, max_table_cells: int
+    node: Block, lexer: Lexer, variables: Variables, index: int
 ) -> DeclaredTable:
     """A node's table."""
     name = variables.declared[index].name
@@ -146,7 +111,7 @@ def _table(
         states = variables.declared[index].states
         by_index = {f"#{code}": state for code, state in enumerate(states)}
         results = [by_index.get(word, word) for word in names_in(lexer, tokens)]
-        values = one_hot_table(results, variables, index, line, max_table_cells)
+        values = one_hot_table(results, variables, index, line)
         return DeclaredTable(name, parents, values, line)
     values = numbers_in(lexer, tokens)
     cases = node.values.get("numcases")

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from pathlib import Path
 
-from bayleaf.io.atomic import text_file
+import numpy as np
+
 from bayleaf.io.formats.assemble import (
     DeclaredTable,
     DeclaredVariable,
@@ -17,68 +17,37 @@ from bayleaf.io.formats.assemble import (
     assembled_network,
 )
 from bayleaf.io.formats.bif import ProbabilityBlock, TableFiller
-from bayleaf.io.formats.full_tables import (
-    MAX_TABLE_CELLS,
-    FullTable,
-    full_tables,
-    number_texts,
-)
-from bayleaf.io.formats.lexer import (
-    Lexer,
-    Token,
-    names_in,
-    number_array,
-    token_patterns,
-)
+from bayleaf.io.formats.full_tables import FullTable, network_writer, number_texts
+from bayleaf.io.formats.lexer import Lexer, Token, names_in, token_patterns
 from bayleaf.io.formats.safe_names import SafeNames, commented_notes, note_comments
-from bayleaf.io.formats.source_file import MAX_BYTES, quoted, read_text
+from bayleaf.io.formats.source_file import quoted, text_reader
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 _TOKENS = token_patterns("(){}[]|;:=", ["//"])
 
 
-def read(
-    path: str | Path,
-    *,
-    max_bytes: int = MAX_BYTES,
-    normalize: bool = False,
-    encoding: str | None = None,
-) -> BayesianNetwork:
-    """Read a DSC file; `normalize` as in `RowSums`.
-
-    NetworkFileError names file and line.
-    """
-    text = read_text(path, max_bytes, encoding)
-    reader = _Reader(text, Path(path).name)
+@text_reader
+def read(text: str, file: str, normalize: bool) -> BayesianNetwork:
+    """Read a DSC file."""
+    reader = _Reader(text, file)
     reader.read_blocks()
-    variables = Variables(reader.variables, reader.lexer.file)
+    variables = Variables(reader.variables, file)
     filler = TableFiller(variables)
     tables = [_table(block, variables, filler) for block in reader.blocks]
     return assembled_network(variables, tables, normalize=normalize)
 
 
-def write(
-    network: BayesianNetwork,
-    path: str | Path,
-    *,
-    max_table_cells: int = MAX_TABLE_CELLS,
-) -> None:
-    """Write a DSC file, without experience; comments keep all names.
-
-    ValueError names a variable whose table exceeds `max_table_cells` or whose states do
-    not fit a file.
-    """
-    names = SafeNames.for_network(network.domain)
-    tables = list(full_tables(network, max_table_cells))
-    with text_file(path, "ascii") as out:
-        out.write('belief network "network"\n')
-        for index, states in enumerate(names.states):
-            out.writelines(note_comments(names, index))
-            listed = ", ".join(f'"{state}"' for state in states)
-            out.write(f"node {names.variables[index]}\n{{\n")
-            out.write(f"  type : discrete [ {len(states)} ] = {{ {listed} }};\n}}\n")
-        for table in tables:
-            out.writelines(_probability_lines(names, table))
+@network_writer
+def write(names: SafeNames, tables: Iterator[FullTable]) -> Iterator[str]:
+    """Write a DSC file, without experience; comments keep all names."""
+    yield 'belief network "network"\n'
+    for index, states in enumerate(names.states):
+        yield from note_comments(names, index)
+        listed = ", ".join(f'"{state}"' for state in states)
+        yield f"node {names.variables[index]}\n{{\n"
+        yield f"  type : discrete [ {len(states)} ] = {{ {listed} }};\n}}\n"
+    for table in tables:
+        yield from _probability_lines(names, table)
 
 
 class _Reader:
@@ -167,12 +136,12 @@ class _Reader:
             if lexer.skip_sign("("):
                 key = names_in(lexer, self._until(")"))
                 lexer.expect(")", "after the indices of the parents' states")
-                block.rows.append((key, self._numbers(), line))
+                block.rows.append((key, self._row(), line))
             elif lexer.ahead.kind == "word" and lexer.ahead.text == "default":
                 lexer.take()
-                block.default = self._numbers()
+                block.default = self._row()
             elif lexer.ahead.kind == "numbers" and block.table is None:
-                block.table = number_array(" ".join(map(str, self._numbers())))
+                block.table = np.array(self._row())
             else:
                 raise lexer.unexpected(lexer.ahead, 'a row of probabilities or "}"')
         self.blocks.append(block)
@@ -186,17 +155,11 @@ class _Reader:
             tokens.append(self.lexer.take())
         return tokens
 
-    def _numbers(self) -> list[float]:
+    def _row(self) -> list[float]:
         """Take the numbers of a row, to behind the semicolon."""
-        lexer = self.lexer
-        if not lexer.skip_sign(":"):
-            lexer.skip_sign("=")
-        numbers: list[float] = []
-        while not lexer.skip_sign(";"):
-            if lexer.ahead.kind != "numbers" and not lexer.at_sign(","):
-                raise lexer.unexpected(lexer.ahead, 'a number or ";"')
-            numbers += number_array(lexer.take().text).tolist()
-        return numbers
+        if not self.lexer.skip_sign(":"):
+            self.lexer.skip_sign("=")
+        return self.lexer.numbers()
 
 
 def _table(

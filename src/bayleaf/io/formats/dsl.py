@@ -6,7 +6,6 @@ PARENTS, the first slowest; the child's states are fastest.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import NamedTuple
 
 from bayleaf.io.formats.assemble import (
@@ -16,7 +15,6 @@ from bayleaf.io.formats.assemble import (
     assembled_network,
     one_hot_table,
 )
-from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS
 from bayleaf.io.formats.lexer import (
     Lexer,
     Token,
@@ -24,12 +22,7 @@ from bayleaf.io.formats.lexer import (
     numbers_in,
     token_patterns,
 )
-from bayleaf.io.formats.source_file import (
-    MAX_BYTES,
-    NetworkFileError,
-    quoted,
-    read_text,
-)
+from bayleaf.io.formats.source_file import NetworkFileError, quoted, text_reader
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 _TOKENS = token_patterns("(){};=", ["//"])
@@ -48,25 +41,13 @@ class _Node(NamedTuple):
     values: dict[str, list[Token]]
 
 
-def read(
-    path: str | Path,
-    *,
-    max_bytes: int = MAX_BYTES,
-    normalize: bool = False,
-    encoding: str | None = None,
-    max_table_cells: int = MAX_TABLE_CELLS,
-) -> BayesianNetwork:
-    """Read a DSL file of GeNIe 1 or 2; nodes are called by their identifiers.
-
-    `normalize` as in `RowSums`; `max_table_cells` limits the tables of deterministic
-    nodes. NetworkFileError names file and line where nodes other than chance nodes with
-    tables occur or the file exceeds `max_bytes`.
-    """
-    file = Path(path).name
-    reader = _Reader(read_text(path, max_bytes, encoding), file)
+@text_reader
+def read(text: str, file: str, normalize: bool) -> BayesianNetwork:
+    """Read a DSL file of GeNIe 1 or 2; nodes are called by their identifiers."""
+    reader = _Reader(text, file)
     nodes = reader.nodes()
     variables = Variables([reader.variable(node) for node in nodes], file)
-    tables = [reader.table(node, variables, max_table_cells) for node in nodes]
+    tables = [reader.table(node, variables) for node in nodes]
     return assembled_network(variables, tables, normalize=normalize)
 
 
@@ -147,9 +128,7 @@ class _Reader:
         self.lexer.check_n_states(len(states))
         return DeclaredVariable(node.name, states, node.line)
 
-    def table(
-        self, node: _Node, variables: Variables, max_table_cells: int
-    ) -> DeclaredTable:
+    def table(self, node: _Node, variables: Variables) -> DeclaredTable:
         """A node's table as the file declares it."""
         parents = names_in(self.lexer, node.values.get("PARENTS", []))
         key = "RESULTINGSTATES" if node.kind == "TRUTHTABLE" else "PROBABILITIES"
@@ -160,7 +139,7 @@ class _Reader:
         if node.kind == "TRUTHTABLE":
             index = variables.index(node.name, node.line, "which has a table")
             results = names_in(self.lexer, tokens)
-            values = one_hot_table(results, variables, index, line, max_table_cells)
+            values = one_hot_table(results, variables, index, line)
         else:
             values = numbers_in(self.lexer, tokens)
         return DeclaredTable(node.name, parents, values, line)

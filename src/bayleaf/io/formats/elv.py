@@ -8,9 +8,7 @@ first of them slowest, so that the states of the child are slowest.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
-from bayleaf.io.atomic import text_file
 from bayleaf.io.formats.assemble import (
     DeclaredTable,
     DeclaredVariable,
@@ -18,20 +16,10 @@ from bayleaf.io.formats.assemble import (
     assembled_network,
 )
 from bayleaf.io.formats.blocks import Block, read_blocks
-from bayleaf.io.formats.full_tables import (
-    MAX_TABLE_CELLS,
-    FullTable,
-    full_tables,
-    number_texts,
-)
+from bayleaf.io.formats.full_tables import FullTable, network_writer, number_texts
 from bayleaf.io.formats.lexer import Lexer, names_in, numbers_in, token_patterns
 from bayleaf.io.formats.safe_names import SafeNames, commented_notes, note_comments
-from bayleaf.io.formats.source_file import (
-    MAX_BYTES,
-    NetworkFileError,
-    quoted,
-    read_text,
-)
+from bayleaf.io.formats.source_file import NetworkFileError, quoted, text_reader
 from bayleaf.io.formats.table_orders import in_one_order
 from bayleaf.models.bayesian_network import BayesianNetwork
 
@@ -39,20 +27,13 @@ _TOKENS = token_patterns("(){};=", ["//"])
 _DEFAULT_STATES = "default node states"
 
 
-def read(
-    path: str | Path,
-    *,
-    max_bytes: int = MAX_BYTES,
-    normalize: bool = False,
-    encoding: str | None = None,
-) -> BayesianNetwork:
-    """Read an Elvira file; `normalize` as in `RowSums`.
+@text_reader
+def read(text: str, file: str, normalize: bool) -> BayesianNetwork:
+    """Read an Elvira file.
 
     Where some table gives distributions only with the child fastest, all are read so.
-    NetworkFileError names file and line.
     """
-    text = read_text(path, max_bytes, encoding)
-    lexer = Lexer(text, Path(path).name, _TOKENS)
+    lexer = Lexer(text, file, _TOKENS)
     nets = read_blocks(lexer)
     if len(nets) != 1 or nets[0].header[0].text != "bnet":
         kinds = ", ".join(quoted(net.header[0].text) for net in nets[:3])
@@ -73,38 +54,26 @@ def read(
     return assembled_network(variables, ordered, normalize=normalize)
 
 
-def write(
-    network: BayesianNetwork,
-    path: str | Path,
-    *,
-    max_table_cells: int = MAX_TABLE_CELLS,
-) -> None:
-    """Write an Elvira file, without experience; comments keep all names.
-
-    ValueError names a variable whose table exceeds `max_table_cells` or whose states do
-    not fit a file.
-    """
-    names = SafeNames.for_network(network.domain)
-    tables = list(full_tables(network, max_table_cells))
-    with text_file(path, "ascii") as out:
-        out.write("// Bayesian Network\n//   Elvira format\n\n")
-        for index in range(len(network.domain)):
-            out.writelines(note_comments(names, index))
-        out.write('\nbnet "network" {\n\nkindofgraph = "directed";\nversion = 1.0;\n')
-        for index, states in enumerate(names.states):
-            out.write(f"\nnode {names.variables[index]}(finite-states) {{\n")
-            out.write("kind-of-node = chance;\ntype-of-variable = finite-states;\n")
-            listed = " ".join(f'"{state}"' for state in states)
-            out.write(f"num-states = {len(states)};\nstates = ({listed});\n}}\n")
-        out.write("\n")
-        for table in tables:
-            out.writelines(
-                f"link {names.variables[parent]} {names.variables[table.child]};\n"
-                for parent in table.parents
-            )
-        for table in tables:
-            out.writelines(_relation_lines(names, table))
-        out.write("}\n")
+@network_writer
+def write(names: SafeNames, tables: Iterator[FullTable]) -> Iterator[str]:
+    """Write an Elvira file, without experience; comments keep all names."""
+    yield "// Bayesian Network\n//   Elvira format\n\n"
+    for index in range(len(names.domain)):
+        yield from note_comments(names, index)
+    yield '\nbnet "network" {\n\nkindofgraph = "directed";\nversion = 1.0;\n'
+    for index, states in enumerate(names.states):
+        yield f"\nnode {names.variables[index]}(finite-states) {{\n"
+        yield "kind-of-node = chance;\ntype-of-variable = finite-states;\n"
+        listed = " ".join(f'"{state}"' for state in states)
+        yield f"num-states = {len(states)};\nstates = ({listed});\n}}\n"
+    yield "\n"
+    listed_tables = list(tables)
+    for table in listed_tables:
+        for parent in table.parents:
+            yield f"link {names.variables[parent]} {names.variables[table.child]};\n"
+    for table in listed_tables:
+        yield from _relation_lines(names, table)
+    yield "}\n"
 
 
 def _variable(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import prod
-from typing import NamedTuple
+from pathlib import Path
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.cpds.given_tables import check_distributions
+from bayleaf.io.atomic import text_file
+from bayleaf.io.formats.safe_names import SafeNames
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 MAX_TABLE_CELLS = 10_000_000
@@ -22,6 +25,45 @@ class FullTable(NamedTuple):
     parents: tuple[int, ...]  # in the order of the axes
     rows: NDArray[np.float64]  # (configurations, child card), first parent slowest
     experience: NDArray[np.float64] | None  # (*parent cards), rows behind each
+
+
+class NetworkWriter(Protocol):
+    """A format's function that writes a file; it appears when all is written.
+
+    ValueError names a variable whose table exceeds `max_table_cells`, is not of
+    distributions, or whose states do not fit a file.
+    """
+
+    def __call__(
+        self,
+        network: BayesianNetwork,
+        path: str | Path,
+        *,
+        max_table_cells: int = MAX_TABLE_CELLS,
+    ) -> None:
+        """Write a network."""
+
+
+def network_writer(
+    texts: Callable[[SafeNames, Iterator[FullTable]], Iterator[str]],
+    *,
+    at_least_two: bool = False,
+) -> NetworkWriter:
+    """The writer of a format, from its texts; `at_least_two` as in `for_network`."""
+
+    def write(
+        network: BayesianNetwork,
+        path: str | Path,
+        *,
+        max_table_cells: int = MAX_TABLE_CELLS,
+    ) -> None:
+        names = SafeNames.for_network(network.domain, at_least_two=at_least_two)
+        cards = [len(states) for states in names.states]
+        tables = full_tables(network, max_table_cells, cards)
+        with text_file(path) as out:
+            out.writelines(texts(names, tables))
+
+    return write
 
 
 def full_tables(

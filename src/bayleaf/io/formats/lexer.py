@@ -160,6 +160,15 @@ class Lexer:
             raise self.unexpected(token, what)
         return self.take()
 
+    def numbers(self) -> list[float]:
+        """Take the numbers of a statement, to behind its semicolon."""
+        numbers: list[float] = []
+        while not self.skip_sign(";"):
+            if self.ahead.kind != "numbers" and not self.at_sign(","):
+                raise self.unexpected(self.ahead, 'a number or ";"')
+            numbers += map(float, split_numbers(self.take().text))
+        return numbers
+
     def skip_statement(self) -> None:
         """Skip to behind the next semicolon outside of quotes."""
         start = self.ahead.start

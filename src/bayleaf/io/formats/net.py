@@ -6,14 +6,13 @@ Jensen and Kjærulff, "HUGIN API reference manual", chapter "The NET language".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.decisions import InfluenceDiagram
-from bayleaf.io.atomic import text_file
 from bayleaf.io.formats.assemble import (
     MAX_AXES,
     DeclaredTable,
@@ -22,16 +21,11 @@ from bayleaf.io.formats.assemble import (
     assembled_network,
 )
 from bayleaf.io.formats.assemble_diagram import (
+    ListedNode,
     assembled_diagram,
-    diagram_names,
-    listed_nodes,
+    diagram_writer,
 )
-from bayleaf.io.formats.full_tables import (
-    MAX_TABLE_CELLS,
-    FullTable,
-    full_tables,
-    number_texts,
-)
+from bayleaf.io.formats.full_tables import FullTable, network_writer, number_texts
 from bayleaf.io.formats.lexer import (
     Lexer,
     Token,
@@ -41,11 +35,10 @@ from bayleaf.io.formats.lexer import (
 )
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames, shown_text
 from bayleaf.io.formats.source_file import (
-    MAX_BYTES,
     DecisionsError,
     NetworkFileError,
     quoted,
-    read_text,
+    text_reader,
 )
 from bayleaf.models.bayesian_network import BayesianNetwork
 
@@ -57,46 +50,30 @@ _DIAGRAM = ("node", "decision", "utility")
 _MOST_LETTERS_OF_A_LABEL = 200
 
 
-def read(
-    path: str | Path,
-    *,
-    max_bytes: int = MAX_BYTES,
-    normalize: bool = False,
-    encoding: str | None = None,
-) -> BayesianNetwork:
-    """Read a network from a file in HUGIN's net language; `normalize` as in `RowSums`.
+def parsed(text: str, file: str, normalize: bool = False) -> BayesianNetwork:
+    """The network in the text of a net file; NetworkFileError names `file` and line.
 
     A class is read if it has no instances. A node without names of states gets them
     from its `state_values`. Intervals of other programs stay names, for those are
-    closed on the left and ours on the right. NetworkFileError names file and line.
+    closed on the left and ours on the right.
     """
-    file = Path(path).name
-    text = read_text(path, max_bytes, encoding)
-    return parsed(text, file, normalize=normalize)
-
-
-def parsed(text: str, file: str, *, normalize: bool = False) -> BayesianNetwork:
-    """The network in the text of a net file; NetworkFileError names `file` and line."""
     reader = _Reader(text, file)
     reader.read_blocks()
     variables = Variables([each for each, _ in reader.declared], file)
     return assembled_network(variables, reader.tables, normalize=normalize)
 
 
-def read_diagram(
-    path: str | Path,
-    *,
-    max_bytes: int = MAX_BYTES,
-    normalize: bool = False,
-    encoding: str | None = None,
-) -> InfluenceDiagram:
+read = text_reader(parsed)
+
+
+@text_reader
+def read_diagram(text: str, file: str, normalize: bool) -> InfluenceDiagram:
     """Read a file with decisions and utilities; otherwise as `read`.
 
     A decision's potential lists what is observed before it; its numbers, which are a
     policy, are left out.
     """
-    file = Path(path).name
-    reader = _Reader(read_text(path, max_bytes, encoding), file, _DIAGRAM)
+    reader = _Reader(text, file, _DIAGRAM)
     reader.read_blocks()
     inner = [each for each, word in reader.declared if word != "utility"]
     return assembled_diagram(
@@ -108,65 +85,41 @@ def read_diagram(
     )
 
 
-def write_diagram(
-    diagram: InfluenceDiagram,
-    path: str | Path,
-    *,
-    max_table_cells: int = MAX_TABLE_CELLS,
-) -> None:
-    """Write an influence diagram in HUGIN's net language; errors as of `write`."""
-    names = diagram_names(diagram)
+@diagram_writer
+def write_diagram(names: SafeNames, nodes: Iterator[ListedNode]) -> Iterator[str]:
+    """Write an influence diagram in HUGIN's net language."""
     words = {"chance": "node"}
-    nodes = list(listed_nodes(diagram, max_table_cells))
+    listed = list(nodes)
     cards = [len(states) for states in names.states]
-    with text_file(path) as out:
-        out.write("net\n{\n}\n")
-        for node in nodes:
-            word = words.get(node.kind, node.kind)
-            out.writelines(_node_lines(names, node.index, word))
-        for node in nodes:
-            above = [cards[parent] for parent in node.parents]
-            states = [cards[node.index]] if node.kind == "chance" else []
-            out.write(f"{_potential_head(names, node.index, node.parents)}\n{{\n")
-            if node.values is not None:
-                numbers = iter(number_texts(node.values))
-                values = nested(numbers, [*above, *states] or [1], between=" ")
-                out.write(f"    data = {''.join(values)};\n")
-            out.write("}\n")
+    yield "net\n{\n}\n"
+    for node in listed:
+        word = words.get(node.kind, node.kind)
+        yield from _node_lines(names, node.index, word)
+    for node in listed:
+        above = [cards[parent] for parent in node.parents]
+        states = [cards[node.index]] if node.kind == "chance" else []
+        yield f"{_potential_head(names, node.index, node.parents)}\n{{\n"
+        if node.values is not None:
+            numbers = iter(number_texts(node.values))
+            yield "    data = "
+            yield from nested(numbers, [*above, *states] or [1], between=" ")
+            yield ";\n"
+        yield "}\n"
 
 
-def write(
-    network: BayesianNetwork,
-    path: str | Path,
-    *,
-    max_table_cells: int = MAX_TABLE_CELLS,
-) -> None:
-    """Write a network in HUGIN's net language; attributes keep all names.
-
-    ValueError names a variable whose table exceeds `max_table_cells` or whose states do
-    not fit a file.
-    """
-    write_within("net\n{\n}\n", "", network, path, max_table_cells)
+def net_texts(names: SafeNames, tables: Iterator[FullTable]) -> Iterator[str]:
+    """Nodes and potentials; attributes keep all names."""
+    for index in range(len(names.domain)):
+        yield from _node_lines(names, index)
+    for table in tables:
+        yield from _potential_lines(names, table)
 
 
-def write_within(
-    opening: str,
-    closing: str,
-    network: BayesianNetwork,
-    path: str | Path,
-    max_table_cells: int,
-) -> None:
-    """Write nodes and potentials between two texts, errors as in `write`."""
-    names = SafeNames.for_network(network.domain, at_least_two=True)
-    cards = [len(states) for states in names.states]
-    tables = full_tables(network, max_table_cells, cards)
-    with text_file(path) as out:
-        out.write(opening)
-        for index in range(len(network.domain)):
-            out.writelines(_node_lines(names, index))
-        for table in tables:
-            out.writelines(_potential_lines(names, table, cards))
-        out.write(closing)
+@partial(network_writer, at_least_two=True)
+def write(names: SafeNames, tables: Iterator[FullTable]) -> Iterator[str]:
+    """Write a network in HUGIN's net language."""
+    yield "net\n{\n}\n"
+    yield from net_texts(names, tables)
 
 
 class _Reader:
@@ -397,12 +350,10 @@ def _potential_head(names: SafeNames, child: int, parents: Sequence[int]) -> str
     return f"potential ({names.variables[child]}{f' | {above}' if above else ''})"
 
 
-def _potential_lines(
-    names: SafeNames, table: FullTable, cards: Sequence[int]
-) -> Iterator[str]:
+def _potential_lines(names: SafeNames, table: FullTable) -> Iterator[str]:
     """The block of a potential."""
     yield f"{_potential_head(names, table.child, table.parents)}\n{{\n"
-    parent_cards = [cards[parent] for parent in table.parents]
+    parent_cards = [len(names.states[parent]) for parent in table.parents]
     rows = (" ".join(number_texts(row)) for row in table.rows)
     yield "    data = "
     yield from nested((f"({row})" for row in rows), parent_cards)

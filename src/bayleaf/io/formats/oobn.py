@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator
+from functools import partial
 
-from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS
-from bayleaf.io.formats.net import read, write_within
-from bayleaf.io.formats.source_file import MAX_BYTES
-from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.io.formats.full_tables import FullTable, network_writer
+from bayleaf.io.formats.net import net_texts, read
+from bayleaf.io.formats.safe_names import SafeNames
 
-__all__ = ["MAX_BYTES", "read", "write"]
+__all__ = ["read", "write"]
 
 
-def write(
-    network: BayesianNetwork,
-    path: str | Path,
-    *,
-    max_table_cells: int = MAX_TABLE_CELLS,
-) -> None:
-    """Write a network as a class of HUGIN; errors as those of net files."""
-    write_within("class network\n{\n", "}\n", network, path, max_table_cells)
+@partial(network_writer, at_least_two=True)
+def write(names: SafeNames, tables: Iterator[FullTable]) -> Iterator[str]:
+    """Write a network as a class of HUGIN."""
+    yield "class network\n{\n"
+    yield from net_texts(names, tables)
+    yield "}\n"

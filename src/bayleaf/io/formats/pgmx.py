@@ -7,52 +7,35 @@ models". A table lists its variables, the child first; the first is fastest.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.io.atomic import text_file
 from bayleaf.io.formats.assemble import (
     DeclaredTable,
     DeclaredVariable,
     Variables,
     assembled_network,
 )
-from bayleaf.io.formats.full_tables import (
-    MAX_TABLE_CELLS,
-    FullTable,
-    full_tables,
-    number_texts,
-)
+from bayleaf.io.formats.full_tables import FullTable, number_texts
 from bayleaf.io.formats.noisy_max import noisy_max_table
-from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
-from bayleaf.io.formats.source_file import MAX_BYTES, quoted
+from bayleaf.io.formats.safe_names import NOTE_PREFIX, SafeNames
+from bayleaf.io.formats.source_file import quoted
 from bayleaf.io.formats.xml_elements import (
     XmlElement,
     notes_of,
-    read_xml,
     xml_attributes,
+    xml_reader,
+    xml_writer,
 )
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 _OF_MAXIMA = {"OR", "CausalMax", "GeneralizedMax"}
 
 
-def read(
-    path: str | Path,
-    *,
-    max_bytes: int = MAX_BYTES,
-    normalize: bool = False,
-    encoding: str | None = None,
-    max_table_cells: int = MAX_TABLE_CELLS,
-) -> BayesianNetwork:
-    """Read a ProbModelXML file; `normalize` as in `RowSums`.
-
-    Noisy OR and MAX become the tables that they mean, of `max_table_cells` at most.
-    NetworkFileError names file and line.
-    """
-    root = read_xml(path, "ProbModelXML", "ProbModelXML", max_bytes, encoding)
+@xml_reader("ProbModelXML", "ProbModelXML")
+def read(root: XmlElement, normalize: bool) -> BayesianNetwork:
+    """Read a ProbModelXML file; noisy OR and MAX become the tables that they mean."""
     network = root.one("ProbNet")
     listed = network.one("Variables").all("Variable")
     for element in listed:
@@ -62,29 +45,12 @@ def read(
                 "dynamic networks cannot be read, so expand it in OpenMarkov first"
             )
     declared = [_variable(element) for element in listed]
-    variables = Variables(declared, Path(path).name)
+    variables = Variables(declared, root.file)
     tables = [
-        _table(element, variables, max_table_cells)
+        _table(element, variables)
         for element in network.one("Potentials").all("Potential")
     ]
     return assembled_network(variables, tables, normalize=normalize)
-
-
-def write(
-    network: BayesianNetwork,
-    path: str | Path,
-    *,
-    max_table_cells: int = MAX_TABLE_CELLS,
-) -> None:
-    """Write a ProbModelXML file, without experience; properties keep all names.
-
-    ValueError names a variable whose table exceeds `max_table_cells` or whose states do
-    not fit a file.
-    """
-    tables = list(full_tables(network, max_table_cells))
-    safe = SafeNames.for_network(network.domain)
-    with text_file(path) as file:
-        file.writelines(f"{line}\n" for line in _lines(safe, tables))
 
 
 def _variable(element: XmlElement) -> DeclaredVariable:
@@ -100,19 +66,16 @@ def _variable(element: XmlElement) -> DeclaredVariable:
         (entry.attributes.get("name", ""), entry.attributes.get("value", ""))
         for entry in ([] if properties is None else properties.all("Property"))
     ]
-    notes = {k: v for k, v in notes_of(pairs, NOTE_PREFIX).items() if k in NOTES}
     return DeclaredVariable(
         element.attribute("name"),
         [state.attribute("name") for state in states],
         element.line,
-        notes,
+        notes_of(pairs),
         role,
     )
 
 
-def _table(
-    element: XmlElement, variables: Variables, max_table_cells: int
-) -> DeclaredTable:
+def _table(element: XmlElement, variables: Variables) -> DeclaredTable:
     """A potential as the table that it means."""
     names = [entry.attribute("name") for entry in element.one("Variables").children]
     if not names:
@@ -124,7 +87,7 @@ def _table(
         return DeclaredTable(child, parents, values.numbers(), values.line)
     family = variables.family(child, parents, element.line)
     cards = variables.cards(family)
-    variables.check_room(family, element.line, max_table_cells)
+    variables.check_room(family, element.line)
     model = element.optional("Model")
     if kind == "Uniform":
         full: NDArray[np.float64] = np.full(cards, 1.0 / cards[-1])
@@ -174,9 +137,10 @@ def _maximum(
     return noisy_max_table(ordered, leak[::-1])[..., ::-1]
 
 
-def _lines(safe: SafeNames, tables: list[FullTable]) -> Iterator[str]:
-    """Lines of a file."""
-    yield '<?xml version="1.0" encoding="UTF-8"?>'
+@xml_writer
+def write(safe: SafeNames, tables: Iterator[FullTable]) -> Iterator[str]:
+    """Write a ProbModelXML file, without experience; properties keep all names."""
+    listed = list(tables)
     yield '<ProbModelXML formatVersion="0.2.0">'
     yield '<ProbNet type="BayesianNetwork">'
     yield "<Variables>"
@@ -195,7 +159,7 @@ def _lines(safe: SafeNames, tables: list[FullTable]) -> Iterator[str]:
         yield "  </Variable>"
     yield "</Variables>"
     yield "<Links>"
-    for table in tables:
+    for table in listed:
         for parent in table.parents:
             yield '  <Link directed="true">'
             yield f'    <Variable name="{safe.variables[parent]}"/>'
@@ -203,7 +167,7 @@ def _lines(safe: SafeNames, tables: list[FullTable]) -> Iterator[str]:
             yield "  </Link>"
     yield "</Links>"
     yield "<Potentials>"
-    for table in tables:
+    for table in listed:
         yield '  <Potential type="Table" role="conditionalProbability">'
         yield "    <Variables>"
         for member in (table.child, *table.parents[::-1]):

@@ -155,7 +155,7 @@ def restored_variable(
 
     ValueError, without the file's name, if a note cannot be read or does not fit.
     """
-    values = {key: _read_note(key, notes[key], identifier) for key in notes}
+    values = {k: _read_note(k, notes[k], identifier) for k in notes if k in NOTES}
     name = values.get("name", identifier)
     if isinstance(name, bool) or not isinstance(name, str | int):
         raise _unfit("name", identifier)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from bayleaf.io.bounded import opened, read_at_most
 from bayleaf.io.errors import ModelFileError
@@ -19,6 +21,7 @@ from bayleaf.io.text_encodings import (
 MAX_BYTES = 1 << 28
 _MOST_LETTERS_OF_A_NAME = 60
 _LOGGER = logging.getLogger("bayleaf")
+Result_co = TypeVar("Result_co", covariant=True)
 # For the log, with the file's name: what nobody could see from the numbers.
 AGRUM_TURNS_PARENTS = (
     "%s: this looks like a file of pyAgrum, whose version 3.3.1 turns the order of "
@@ -53,6 +56,40 @@ class DecisionsError(NetworkFileError):
         super().__init__(file, line, f"{problem}; {remedy}")
 
 
+class Reader(Protocol[Result_co]):
+    """A format's function that reads a file.
+
+    `normalize` as in `RowSums`. NetworkFileError names file and line; files larger than
+    `max_bytes` are refused.
+    """
+
+    def __call__(
+        self,
+        path: str | Path,
+        *,
+        max_bytes: int = MAX_BYTES,
+        normalize: bool = False,
+        encoding: str | None = None,
+    ) -> Result_co:
+        """Read a file, in an `encoding` if one is given."""
+
+
+def text_reader(parsed: Callable[[str, str, bool], Result_co]) -> Reader[Result_co]:
+    """The reader of a text format, from what it makes of (text, file, normalize)."""
+
+    def read(
+        path: str | Path,
+        *,
+        max_bytes: int = MAX_BYTES,
+        normalize: bool = False,
+        encoding: str | None = None,
+    ) -> Result_co:
+        text = decoded(read_content(path, max_bytes), Path(path).name, encoding)
+        return parsed(text, Path(path).name, normalize)
+
+    return read
+
+
 def quoted(name: object) -> str:
     """A name from a file in quotes, cut short and without unseen letters."""
     text = str(name)
@@ -81,13 +118,6 @@ def read_content(path: str | Path, max_bytes: int = MAX_BYTES) -> bytes:
             name, None, "the file is empty; give a file that holds a network"
         )
     return content
-
-
-def read_text(
-    path: str | Path, max_bytes: int = MAX_BYTES, encoding: str | None = None
-) -> str:
-    """Read a text file with newlines as line ends; NetworkFileError as in `decoded`."""
-    return decoded(read_content(path, max_bytes), Path(path).name, encoding)
 
 
 def decoded(content: bytes, file: str, encoding: str | None = None) -> str:

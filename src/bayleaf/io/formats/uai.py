@@ -11,16 +11,14 @@ import logging
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.cpds.given_tables import SUM_TOLERANCE
 from bayleaf.data.domain import MAX_STATES
-from bayleaf.io.atomic import text_file
 from bayleaf.io.formats.assemble import (
     MAX_AXES,
     ROUNDING,
@@ -30,16 +28,20 @@ from bayleaf.io.formats.assemble import (
     assembled_network,
     off_one,
 )
-from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS, full_tables, number_texts
+from bayleaf.io.formats.full_tables import (
+    MAX_TABLE_CELLS,
+    FullTable,
+    network_writer,
+    number_texts,
+)
 from bayleaf.io.formats.lexer import Lexer, Token, number_array, token_patterns
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
 from bayleaf.io.formats.source_file import (
     AGRUM_TURNS_PARENTS,
-    MAX_BYTES,
     NetworkFileError,
     counted,
     quoted,
-    read_text,
+    text_reader,
 )
 from bayleaf.models.bayesian_network import BayesianNetwork
 
@@ -55,23 +57,15 @@ _AGRUM = re.compile(r"^\d[\d ]{0,200} {2,9}# \S", re.MULTILINE)
 _LOGGER = logging.getLogger("bayleaf")
 
 
-def read(
-    path: str | Path,
-    *,
-    max_bytes: int = MAX_BYTES,
-    normalize: bool = False,
-    encoding: str | None = None,
-) -> BayesianNetwork:
-    """Read a network from a UAI file of the kind BAYES; `normalize` as in `RowSums`.
+@text_reader
+def read(text: str, file: str, normalize: bool) -> BayesianNetwork:
+    """Read a network from a UAI file of the kind BAYES.
 
     Variables of other programs are called ``v0``, ``v1``, ..., their states ``s0``, ...
     Where only the order of pgmpy 1.1.2 gives distributions, parents backwards and the
     child slowest, that one is taken for the whole file. A file that looks like one of
-    pyAgrum 3.3.1, which has the first parent fastest, is logged. NetworkFileError names
-    file and line.
+    pyAgrum 3.3.1, which has the first parent fastest, is logged.
     """
-    file = Path(path).name
-    text = read_text(path, max_bytes, encoding)
     numbers = _Numbers(text, file)
     cards = [
         numbers.whole("the number of states", 1, MAX_STATES)
@@ -86,32 +80,25 @@ def read(
     return assembled_network(variables, _in_order(tables), normalize=normalize)
 
 
-def write(
-    network: BayesianNetwork,
-    path: str | Path,
-    *,
-    max_table_cells: int = MAX_TABLE_CELLS,
-) -> None:
+@partial(network_writer, at_least_two=True)
+def write(names: SafeNames, tables: Iterator[FullTable]) -> Iterator[str]:
     """Write a network to a UAI file, without experience, with the names in comments.
 
     A variable with one state, which some readers refuse, gets a second of probability
-    0. ValueError names a variable whose table exceeds `max_table_cells` or whose states
-    do not fit a file.
+    0.
     """
-    names = SafeNames.for_network(network.domain, at_least_two=True)
-    cards = [len(states) for states in names.states]
-    tables = full_tables(network, max_table_cells, cards)
-    with text_file(path, "ascii") as out:
-        out.write(f"BAYES\n{len(network.domain)}\n")
-        out.write(" ".join(map(str, cards)) + f"\n{len(network.cpds)}\n")
-        for family in network.dag.families:
-            out.write(" ".join(map(str, (len(family), *family))) + "\n")
-        for table in tables:
-            out.write(f"\n{table.rows.size}\n")
-            out.writelines(f"{' '.join(number_texts(row))}\n" for row in table.rows)
-        out.write("\n")
-        for index in range(len(network.domain)):
-            out.writelines(_note_lines(names, index))
+    listed = list(tables)
+    yield f"BAYES\n{len(names.domain)}\n"
+    yield " ".join(str(len(states)) for states in names.states) + f"\n{len(listed)}\n"
+    for table in listed:
+        family = (*table.parents, table.child)
+        yield " ".join(map(str, (len(family), *family))) + "\n"
+    for table in listed:
+        yield f"\n{table.rows.size}\n"
+        yield from (f"{' '.join(number_texts(row))}\n" for row in table.rows)
+    yield "\n"
+    for index in range(len(names.domain)):
+        yield from _note_lines(names, index)
 
 
 class _Numbers:

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 
-from bayleaf.io.atomic import text_file
 from bayleaf.io.formats.assemble import (
     DeclaredTable,
     DeclaredVariable,
@@ -20,62 +18,32 @@ from bayleaf.io.formats.assemble import (
     assembled_network,
 )
 from bayleaf.io.formats.bif import ProbabilityBlock, TableFiller
-from bayleaf.io.formats.full_tables import (
-    MAX_TABLE_CELLS,
-    FullTable,
-    full_tables,
-    number_texts,
-)
-from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
-from bayleaf.io.formats.source_file import MAX_BYTES, quoted
+from bayleaf.io.formats.full_tables import FullTable, number_texts
+from bayleaf.io.formats.safe_names import NOTE_PREFIX, SafeNames
+from bayleaf.io.formats.source_file import quoted
 from bayleaf.io.formats.xml_elements import (
     XmlElement,
     notes_of,
-    read_xml,
     xml_holds,
+    xml_reader,
     xml_text,
+    xml_writer,
 )
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 
-def read(
-    path: str | Path,
-    *,
-    max_bytes: int = MAX_BYTES,
-    normalize: bool = False,
-    encoding: str | None = None,
-) -> BayesianNetwork:
-    """Read an XBN file; `normalize` as in `RowSums`.
-
-    NetworkFileError names file and line.
-    """
-    root = read_xml(path, "ANALYSISNOTEBOOK", "XBN", max_bytes, encoding)
+@xml_reader("ANALYSISNOTEBOOK", "XBN")
+def read(root: XmlElement, normalize: bool) -> BayesianNetwork:
+    """Read an XBN file."""
     model = root.one("BNMODEL")
     declared = [_variable(element) for element in model.one("VARIABLES").all("VAR")]
-    variables = Variables(declared, Path(path).name)
+    variables = Variables(declared, root.file)
     filler = TableFiller(variables)
     tables = [
         _table(element, variables, filler)
         for element in model.one("DISTRIBUTIONS").all("DIST")
     ]
     return assembled_network(variables, tables, normalize=normalize)
-
-
-def write(
-    network: BayesianNetwork,
-    path: str | Path,
-    *,
-    max_table_cells: int = MAX_TABLE_CELLS,
-) -> None:
-    """Write an XBN file, without experience; properties keep all names.
-
-    ValueError names a variable whose table exceeds `max_table_cells` or whose states do
-    not fit a file.
-    """
-    tables = list(full_tables(network, max_table_cells))
-    safe = SafeNames.for_network(network.domain)
-    with text_file(path) as file:
-        file.writelines(f"{line}\n" for line in _lines(safe, tables))
 
 
 def _variable(element: XmlElement) -> DeclaredVariable:
@@ -85,12 +53,11 @@ def _variable(element: XmlElement) -> DeclaredVariable:
         (entry.attributes.get("NAME", ""), entry.text)
         for entry in element.all("PROPERTY")
     ]
-    notes = {k: v for k, v in notes_of(pairs, NOTE_PREFIX).items() if k in NOTES}
     return DeclaredVariable(
         element.attribute("NAME"),
         [state.words() for state in element.all("STATENAME")],
         element.line,
-        notes,
+        notes_of(pairs),
         "chance" if kind == "discrete" else kind,
     )
 
@@ -121,9 +88,10 @@ def _table(
     return filler.declared_table(block)
 
 
-def _lines(safe: SafeNames, tables: list[FullTable]) -> Iterator[str]:
-    """Lines of a file."""
-    yield '<?xml version="1.0" encoding="UTF-8"?>'
+@xml_writer
+def write(safe: SafeNames, tables: Iterator[FullTable]) -> Iterator[str]:
+    """Write an XBN file, without experience; properties keep all names."""
+    listed = list(tables)
     yield '<ANALYSISNOTEBOOK NAME="network" ROOT="network">'
     yield '<BNMODEL NAME="network">'
     yield "<STATICPROPERTIES>"
@@ -143,13 +111,13 @@ def _lines(safe: SafeNames, tables: list[FullTable]) -> Iterator[str]:
         yield "  </VAR>"
     yield "</VARIABLES>"
     yield "<STRUCTURE>"
-    for table in tables:
+    for table in listed:
         child = safe.variables[table.child]
         for parent in table.parents:
             yield f'  <ARC PARENT="{safe.variables[parent]}" CHILD="{child}"/>'
     yield "</STRUCTURE>"
     yield "<DISTRIBUTIONS>"
-    for table in tables:
+    for table in listed:
         yield '  <DIST TYPE="discrete">'
         if table.parents:
             names = (safe.variables[parent] for parent in table.parents)

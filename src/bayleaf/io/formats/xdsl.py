@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.decisions import InfluenceDiagram
 from bayleaf.graph.dag import DAG
-from bayleaf.io.atomic import text_file
 from bayleaf.io.formats.assemble import (
     DeclaredTable,
     DeclaredVariable,
@@ -25,31 +23,27 @@ from bayleaf.io.formats.assemble import (
     one_hot_table,
 )
 from bayleaf.io.formats.assemble_diagram import (
+    ListedNode,
     assembled_diagram,
-    diagram_names,
-    listed_nodes,
+    diagram_writer,
 )
-from bayleaf.io.formats.full_tables import (
-    MAX_TABLE_CELLS,
-    FullTable,
-    full_tables,
-    number_texts,
-)
+from bayleaf.io.formats.full_tables import FullTable, number_texts
 from bayleaf.io.formats.noisy_max import noisy_max_table
-from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
+from bayleaf.io.formats.safe_names import NOTE_PREFIX, SafeNames
 from bayleaf.io.formats.source_file import (
     AGRUM_TURNS_PARENTS,
-    MAX_BYTES,
     DecisionsError,
     quoted,
 )
 from bayleaf.io.formats.xml_elements import (
     XmlElement,
     notes_of,
-    read_xml,
     xml_attributes,
     xml_holds,
+    xml_lines,
+    xml_reader,
     xml_text,
+    xml_writer,
 )
 from bayleaf.models.bayesian_network import BayesianNetwork
 
@@ -74,28 +68,12 @@ _OTHER_NODES = {
 }
 
 
-def read(
-    path: str | Path,
-    *,
-    max_bytes: int = MAX_BYTES,
-    normalize: bool = False,
-    encoding: str | None = None,
-    max_table_cells: int = MAX_TABLE_CELLS,
-) -> BayesianNetwork:
-    """Read an XDSL file; nodes are called by their identifiers in files not of ours.
-
-    `normalize` as in `RowSums`; `max_table_cells` limits the tables of deterministic
-    nodes. NetworkFileError names file and line where nodes other than chance nodes with
-    tables occur or the file exceeds `max_bytes`.
-    """
-    root = _static(path, max_bytes, encoding)
-    nodes = root.one("nodes").children
-    declared = [_variable(node) for node in nodes]
-    variables = Variables(declared, Path(path).name)
-    tables = [
-        _table(node, variables, index, max_table_cells)
-        for index, node in enumerate(nodes)
-    ]
+@xml_reader("smile", "XDSL")
+def read(root: XmlElement, normalize: bool) -> BayesianNetwork:
+    """Read an XDSL file; nodes are called by their identifiers in files not of ours."""
+    nodes = _static_nodes(root)
+    variables = Variables([_variable(node) for node in nodes], root.file)
+    tables = [_table(node, variables, index) for index, node in enumerate(nodes)]
     apps = (
         genie.attributes.get("app", "")
         for extensions in root.all("extensions")
@@ -103,31 +81,23 @@ def read(
     )
     is_of_agrum = any(app.startswith("aGrUM") for app in apps)
     if is_of_agrum and any(len(table.parents) > 1 for table in tables):
-        _LOGGER.warning(AGRUM_TURNS_PARENTS, Path(path).name)
+        _LOGGER.warning(AGRUM_TURNS_PARENTS, root.file)
     return assembled_network(variables, tables, normalize=normalize)
 
 
-def read_diagram(
-    path: str | Path,
-    *,
-    max_bytes: int = MAX_BYTES,
-    normalize: bool = False,
-    encoding: str | None = None,
-    max_table_cells: int = MAX_TABLE_CELLS,
-) -> InfluenceDiagram:
+@xml_reader("smile", "XDSL")
+def read_diagram(root: XmlElement, normalize: bool) -> InfluenceDiagram:
     """Read an XDSL file with decisions and utilities; otherwise as `read`.
 
     A utility that weighs others gives these its weights.
     """
-    nodes = _static(path, max_bytes, encoding).one("nodes").children
+    nodes = _static_nodes(root)
     utilities = [node for node in nodes if node.tag == "utility"]
     inner = [node for node in nodes if node.tag not in ("utility", "mau")]
     decisions = [node for node in inner if node.tag == "decision"]
-    variables = Variables(
-        [_variable(node, _DIAGRAM) for node in inner], Path(path).name
-    )
+    variables = Variables([_variable(node, _DIAGRAM) for node in inner], root.file)
     tables = [
-        _table(node, variables, index, max_table_cells)
+        _table(node, variables, index)
         for index, node in enumerate(inner)
         if node.tag != "decision"
     ]
@@ -148,19 +118,15 @@ def read_diagram(
     )
 
 
-def write_diagram(
-    diagram: InfluenceDiagram,
-    path: str | Path,
-    *,
-    max_table_cells: int = MAX_TABLE_CELLS,
-) -> None:
-    """Write an influence diagram as XDSL; errors as of `write`."""
-    safe = diagram_names(diagram)
+@diagram_writer
+def write_diagram(safe: SafeNames, nodes: Iterator[ListedNode]) -> Iterator[str]:
+    """Write an influence diagram as XDSL."""
     tags = {"chance": "cpt", "decision": "decision", "utility": "utility"}
     fields = {"chance": "probabilities", "utility": "utilities"}
+    listed = list(nodes)
 
-    def nodes() -> Iterator[str]:
-        for node in listed_nodes(diagram, max_table_cells):
+    def lines() -> Iterator[str]:
+        for node in listed:
             states = () if node.kind == "utility" else safe.states[node.index]
             numbers = (
                 []
@@ -171,20 +137,18 @@ def write_diagram(
                 tags[node.kind], safe, node.index, states, node.parents, numbers, {}
             )
 
-    with text_file(path) as file:
-        lines = _lines(safe, nodes(), diagram.dag)
-        file.writelines(f"{line}\n" for line in lines)
+    parents = tuple(node.parents for node in listed)
+    return xml_lines(_lines(safe, lines(), DAG(parents)))
 
 
-def _static(path: str | Path, max_bytes: int, encoding: str | None) -> XmlElement:
-    """The root of a file that is not of a temporal network."""
-    root = read_xml(path, "smile", "XDSL", max_bytes, encoding)
+def _static_nodes(root: XmlElement) -> list[XmlElement]:
+    """The nodes of a file that is not of a temporal network."""
     dynamic = root.optional("dynamic")
     if dynamic is not None:
         raise dynamic.error(
             "the network is dynamic, which cannot be read; unroll it in GeNIe first"
         )
-    return root
+    return root.one("nodes").children
 
 
 def _weights(nodes: Sequence[XmlElement]) -> dict[str, float]:
@@ -213,22 +177,12 @@ def _parents(node: XmlElement) -> list[str]:
     return [] if above is None else above.text.split()
 
 
-def write(
-    network: BayesianNetwork,
-    path: str | Path,
-    *,
-    max_table_cells: int = MAX_TABLE_CELLS,
-) -> None:
-    """Write an XDSL file; an older file is replaced only when all is written.
-
-    ValueError names a variable whose table exceeds `max_table_cells`, is not of
-    distributions, or whose states do not fit a file.
-    """
-    tables = full_tables(network, max_table_cells)
-    safe = SafeNames.for_network(network.domain)
-    with text_file(path) as file:
-        lines = _lines(safe, _table_lines(safe, tables), network.dag)
-        file.writelines(f"{line}\n" for line in lines)
+@xml_writer
+def write(safe: SafeNames, tables: Iterator[FullTable]) -> Iterator[str]:
+    """Write an XDSL file."""
+    listed = list(tables)
+    parents = tuple(table.parents for table in listed)
+    return _lines(safe, _table_lines(safe, listed), DAG(parents))
 
 
 def _variable(node: XmlElement, further: Sequence[str] = ()) -> DeclaredVariable:
@@ -247,29 +201,26 @@ def _variable(node: XmlElement, further: Sequence[str] = ()) -> DeclaredVariable
             f"{remedy}"
         )
     states = [state.attribute("id") for state in node.all("state")]
-    notes = {key: text for key, text in _notes(node).items() if key in NOTES}
-    return DeclaredVariable(node.attribute("id"), states, node.line, notes)
+    return DeclaredVariable(node.attribute("id"), states, node.line, _notes(node))
 
 
 def _notes(node: XmlElement) -> dict[str, str]:
     """Our own properties of a node."""
-    pairs = [(entry.attribute("id"), entry.text) for entry in node.all("property")]
-    return notes_of(pairs, NOTE_PREFIX)
+    entries = node.all("property")
+    return notes_of((entry.attribute("id"), entry.text) for entry in entries)
 
 
-def _table(
-    node: XmlElement, variables: Variables, index: int, max_table_cells: int
-) -> DeclaredTable:
+def _table(node: XmlElement, variables: Variables, index: int) -> DeclaredTable:
     """A node's table as the file declares it."""
     parents = _parents(node)
     name = variables.declared[index].name
     if node.tag == "deterministic":
         results = node.one("resultingstates")
         states, line = results.text.split(), results.line
-        values = one_hot_table(states, variables, index, line, max_table_cells)
+        values = one_hot_table(states, variables, index, line)
         return DeclaredTable(name, parents, values, line)
     if node.tag == "noisymax":
-        values = _maximum(node, variables, parents, max_table_cells)
+        values = _maximum(node, variables, parents)
         return DeclaredTable(name, parents, values, node.line)
     table = node.one("probabilities")
     experience = _notes(node).get(_EXPERIENCE)
@@ -278,7 +229,7 @@ def _table(
 
 
 def _maximum(
-    node: XmlElement, variables: Variables, parents: list[str], max_table_cells: int
+    node: XmlElement, variables: Variables, parents: list[str]
 ) -> NDArray[np.float64]:
     """The table of a noisy MAX, shape (*parents' states, states).
 
@@ -289,7 +240,7 @@ def _maximum(
     name = node.attribute("id")
     family = variables.family(name, parents, node.line)
     *cards, card = variables.cards(family)
-    variables.check_room(family, node.line, max_table_cells)
+    variables.check_room(family, node.line)
     numbers = node.one("parameters").numbers()
     listed = node.optional("strengths")
     in_order = np.concatenate([np.arange(n) for n in (*cards, 0)])
@@ -334,8 +285,7 @@ def _maximum(
 
 
 def _lines(safe: SafeNames, nodes: Iterator[str], dag: DAG) -> Iterator[str]:
-    """Lines of a file."""
-    yield '<?xml version="1.0" encoding="UTF-8"?>'
+    """Lines of the root element."""
     yield '<smile version="1.0" id="network" numsamples="1000" discsamples="10000">'
     yield "  <nodes>"
     yield from nodes
@@ -349,7 +299,7 @@ def _lines(safe: SafeNames, nodes: Iterator[str], dag: DAG) -> Iterator[str]:
     yield "</smile>"
 
 
-def _table_lines(safe: SafeNames, tables: Iterator[FullTable]) -> Iterator[str]:
+def _table_lines(safe: SafeNames, tables: Sequence[FullTable]) -> Iterator[str]:
     """The nodes of a network."""
     for table in tables:
         notes = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,9 +28,13 @@ from defusedxml.ElementTree import (  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import MAX_STATES
+from bayleaf.io.formats.full_tables import FullTable, NetworkWriter, network_writer
+from bayleaf.io.formats.safe_names import NOTE_PREFIX, SafeNames
 from bayleaf.io.formats.source_file import (
     MAX_BYTES,
     NetworkFileError,
+    Reader,
+    Result_co,
     quoted,
     read_content,
     text_in,
@@ -114,6 +118,27 @@ class XmlElement:
     def error(self, problem: str) -> NetworkFileError:
         """An error that names the element's line."""
         return NetworkFileError(self.file, self.line, problem)
+
+
+def xml_reader(
+    root_tag: str, kind: str, *, also: str | None = None
+) -> Callable[[Callable[[XmlElement, bool], Result_co]], Reader[Result_co]]:
+    """The reader of an XML format, from what it makes of (root, normalize)."""
+
+    def reader(built: Callable[[XmlElement, bool], Result_co]) -> Reader[Result_co]:
+        def read(
+            path: str | Path,
+            *,
+            max_bytes: int = MAX_BYTES,
+            normalize: bool = False,
+            encoding: str | None = None,
+        ) -> Result_co:
+            root = read_xml(path, root_tag, kind, max_bytes, encoding, also=also)
+            return built(root, normalize)
+
+        return read
+
+    return reader
 
 
 def read_xml(
@@ -279,13 +304,26 @@ class _Builder:
         return NetworkFileError(self.file, line, problem)
 
 
-def notes_of(pairs: Sequence[tuple[str, str]], prefix: str) -> dict[str, str]:
-    """The properties that start with a prefix, without it."""
+def notes_of(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Our own properties, by the names of notes."""
     return {
-        name.removeprefix(prefix): text
+        name.removeprefix(NOTE_PREFIX): text
         for name, text in pairs
-        if name.startswith(prefix)
+        if name.startswith(NOTE_PREFIX)
     }
+
+
+def xml_writer(
+    lines: Callable[[SafeNames, Iterator[FullTable]], Iterator[str]],
+) -> NetworkWriter:
+    """The writer of an XML format, from the lines of its root element."""
+    return network_writer(lambda names, tables: xml_lines(lines(names, tables)))
+
+
+def xml_lines(lines: Iterator[str]) -> Iterator[str]:
+    """Lines of a file, from those of its root element."""
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+    yield from (f"{line}\n" for line in lines)
 
 
 def xml_holds(text: str) -> bool:

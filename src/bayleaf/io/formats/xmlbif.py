@@ -7,14 +7,12 @@ the order of the <GIVEN> elements, the first slowest; the child's states are fas
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
 
-from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.domain import Variable
 from bayleaf.decisions import InfluenceDiagram
-from bayleaf.io.atomic import text_file
 from bayleaf.io.formats import unbbayes
 from bayleaf.io.formats.assemble import (
     DeclaredTable,
@@ -23,24 +21,21 @@ from bayleaf.io.formats.assemble import (
     assembled_network,
 )
 from bayleaf.io.formats.assemble_diagram import (
+    ListedNode,
     assembled_diagram,
-    diagram_names,
-    listed_nodes,
+    diagram_writer,
 )
-from bayleaf.io.formats.full_tables import (
-    MAX_TABLE_CELLS,
-    FullTable,
-    full_tables,
-    number_texts,
-)
-from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames, shown_text
-from bayleaf.io.formats.source_file import MAX_BYTES, DecisionsError, quoted
+from bayleaf.io.formats.full_tables import FullTable, number_texts
+from bayleaf.io.formats.safe_names import NOTE_PREFIX, SafeNames, shown_text
+from bayleaf.io.formats.source_file import DecisionsError, quoted
 from bayleaf.io.formats.xml_elements import (
     XmlElement,
     notes_of,
-    read_xml,
     xml_holds,
+    xml_lines,
+    xml_reader,
     xml_text,
+    xml_writer,
 )
 from bayleaf.models.bayesian_network import BayesianNetwork
 
@@ -49,21 +44,11 @@ _EXPERIENCE = "experience"
 _DIAGRAM = ("nature", "decision", "utility")
 
 
-def read(
-    path: str | Path,
-    *,
-    max_bytes: int = MAX_BYTES,
-    normalize: bool = False,
-    encoding: str | None = None,
-) -> BayesianNetwork:
-    """Read an XMLBIF file, also UnBBayes' own; `normalize` as in `RowSums`.
-
-    NetworkFileError names file and line where variables other than chance variables
-    with tables occur or the file exceeds `max_bytes`.
-    """
-    root = read_xml(path, "BIF", "XMLBIF", max_bytes, encoding, also=unbbayes.ROOT)
+@xml_reader("BIF", "XMLBIF", also=unbbayes.ROOT)
+def read(root: XmlElement, normalize: bool) -> BayesianNetwork:
+    """Read an XMLBIF file, also UnBBayes' own."""
     if root.tag == unbbayes.ROOT:
-        variables = Variables(unbbayes.declared_variables(root), Path(path).name)
+        variables = Variables(unbbayes.declared_variables(root), root.file)
         tables = unbbayes.declared_tables(root)
         return assembled_network(variables, tables, normalize=normalize)
     network = root.one("NETWORK")
@@ -73,23 +58,18 @@ def read(
             ".net there"
         )
     declared = [_variable(element) for element in network.all("VARIABLE")]
-    variables = Variables(declared, Path(path).name)
+    variables = Variables(declared, root.file)
     tables = [_table(element, variables) for element in network.all("DEFINITION")]
     return assembled_network(variables, tables, normalize=normalize)
 
 
-def read_diagram(
-    path: str | Path,
-    *,
-    max_bytes: int = MAX_BYTES,
-    normalize: bool = False,
-    encoding: str | None = None,
-) -> InfluenceDiagram:
+@xml_reader("BIF", "XMLBIF")
+def read_diagram(root: XmlElement, normalize: bool) -> InfluenceDiagram:
     """Read XMLBIF with decisions and utilities, pyAgrum's BIFXML; otherwise as `read`.
 
     A decision's definition lists what is observed before it, and has no table.
     """
-    network = read_xml(path, "BIF", "XMLBIF", max_bytes, encoding).one("NETWORK")
+    network = root.one("NETWORK")
     by_kind: dict[str, list[DeclaredVariable]] = {"decision": [], "utility": []}
     inner = []
     for element in network.all("VARIABLE"):
@@ -98,7 +78,7 @@ def read_diagram(
         by_kind.get(kind, []).append(declared)
         if kind != "utility":
             inner.append(declared)
-    variables = Variables(inner, Path(path).name)
+    variables = Variables(inner, root.file)
     decisions = {each.name for each in by_kind["decision"]}
     tables = [
         _table(e, variables, has_table=e.one("FOR").words() not in decisions)
@@ -109,52 +89,33 @@ def read_diagram(
     )
 
 
-def write_diagram(
-    diagram: InfluenceDiagram,
-    path: str | Path,
-    *,
-    max_table_cells: int = MAX_TABLE_CELLS,
-) -> None:
-    """Write an influence diagram as XMLBIF, which pyAgrum reads; errors as of `write`.
+@diagram_writer
+def write_diagram(safe: SafeNames, nodes: Iterator[ListedNode]) -> Iterator[str]:
+    """Write an influence diagram as XMLBIF, which pyAgrum reads.
 
     Identifiers take the place of all names, which pyAgrum splits at some signs.
     """
-    safe = diagram_names(diagram)
+    listed = list(nodes)
 
     def lines() -> Iterator[str]:
         types = {"chance": "nature"}
-        nodes = list(listed_nodes(diagram, max_table_cells))
-        for node in nodes:
+        for node in listed:
             kind = types.get(node.kind, node.kind)
             states = ("0",) if node.kind == "utility" else safe.states[node.index]
             name = safe.variables[node.index]
             yield from _variable_lines(kind, name, states, safe.notes(node.index))
-        for node in nodes:
+        for node in listed:
             parents = [safe.variables[parent] for parent in node.parents]
             rows = () if node.values is None else (number_texts(node.values),)
             yield from _definition_lines(safe.variables[node.index], parents, rows)
 
-    with text_file(path) as file:
-        file.writelines(f"{line}\n" for line in _file_lines(lines()))
+    return xml_lines(_root_lines(lines()))
 
 
-def write(
-    network: BayesianNetwork,
-    path: str | Path,
-    *,
-    max_table_cells: int = MAX_TABLE_CELLS,
-) -> None:
-    """Write an XMLBIF file; an older file is replaced only when all is written.
-
-    ValueError names a variable whose table exceeds `max_table_cells`, is not of
-    distributions, or whose states do not fit a file.
-    """
-    tables = full_tables(network, max_table_cells)
-    safe = SafeNames.for_network(network.domain)
-    names = _names(network.domain, safe)
-    with text_file(path) as file:
-        lines = _file_lines(_lines(safe, names, tables))
-        file.writelines(f"{line}\n" for line in lines)
+@xml_writer
+def write(safe: SafeNames, tables: Iterator[FullTable]) -> Iterator[str]:
+    """Write an XMLBIF file."""
+    return _root_lines(_lines(safe, _names(safe), tables))
 
 
 def _variable(
@@ -172,15 +133,13 @@ def _variable(
             'TYPE="nature"'
         )
     states = [outcome.words() for outcome in element.all("OUTCOME")]
-    notes = {key: text for key, text in _notes(element).items() if key in NOTES}
-    return DeclaredVariable(name, states, element.line, notes)
+    return DeclaredVariable(name, states, element.line, _notes(element))
 
 
 def _notes(element: XmlElement) -> Mapping[str, str]:
     """Our own properties of an element."""
     pairs = [entry.text.partition("=") for entry in element.all("PROPERTY")]
-    plain = [(name.strip(), text.strip()) for name, _, text in pairs]
-    return notes_of(plain, NOTE_PREFIX)
+    return notes_of((name.strip(), text.strip()) for name, _, text in pairs)
 
 
 def _table(
@@ -202,12 +161,12 @@ def _table(
     return DeclaredTable(child, names, table.numbers(), table.line, None, counts)
 
 
-def _names(domain: Domain, safe: SafeNames) -> list[str]:
+def _names(safe: SafeNames) -> list[str]:
     """How the file calls each variable: as the domain does wherever XML can."""
-    names = [str(name) for name in domain.names]
+    names = [str(name) for name in safe.domain.names]
     if len(set(names)) < len(names):
         # A column 7 and a column "7": only the text is written as it is.
-        names = [name if isinstance(name, str) else "" for name in domain.names]
+        names = [name if isinstance(name, str) else "" for name in safe.domain.names]
     return [
         name if _readable(name) else safe.variables[index]
         for index, name in enumerate(names)
@@ -254,9 +213,8 @@ def _lines(
         yield from _definition_lines(names[table.child], parents, rows, counts)
 
 
-def _file_lines(content: Iterator[str]) -> Iterator[str]:
-    """Lines of a file."""
-    yield '<?xml version="1.0" encoding="UTF-8"?>'
+def _root_lines(content: Iterator[str]) -> Iterator[str]:
+    """Lines of the root element."""
     yield '<BIF VERSION="0.3">'
     yield "<NETWORK>"
     yield "<NAME>network</NAME>"
