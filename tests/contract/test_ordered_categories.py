@@ -18,8 +18,6 @@ from bayleaf import (
     write_network,
 )
 from bayleaf.data.domain import ordered_variable
-from bayleaf.io import read_model
-from bayleaf.io.formats.pmml import write_pmml
 from bayleaf.models.latent_rules import condition_text
 from bayleaf.report import summarize
 from contract.kinds import each_kind
@@ -117,13 +115,6 @@ def test_network_files_hold_the_states_alone(suffix: str, tmp_path: Path) -> Non
     back = read_network(tmp_path / f"n{suffix}").domain[0]
     assert back.kind == "nominal"
     assert back.states == network.domain[0].states
-
-
-def test_pmml_refuses_them(tmp_path: Path) -> None:
-    NaiveBayesClassifier().fit(*table()).save(tmp_path / "m.json")
-    saved = read_model(tmp_path / "m.json")
-    with pytest.raises(ValueError, match="no place for ordered categories"):
-        write_pmml(saved, tmp_path / "m.pmml")
 
 
 def test_learned_groups_join_neighbours_under_their_names() -> None:

@@ -13,8 +13,7 @@ import pandas as pd
 import pytest
 
 from bayleaf import NaiveBayesClassifier
-from bayleaf.io.exports.scoring_sums import write_pmml as write_sums
-from bayleaf.io.formats.pmml import write_pmml
+from bayleaf.io.exports.scoring_sums import write_pmml
 from bayleaf.io.native.model_file import read_model
 from conftest import give_up
 from oracles.backends import whole_rows
@@ -94,7 +93,7 @@ def test_a_scoring_engine_adds_up_joint_states(
     )
     labels = np.array(["a b", "b", "c"])
     classifier.fit(frame, labels[y])
-    write_sums(classifier, tmp_path / "model.pmml")
+    write_pmml(classifier, tmp_path / "model.pmml")
     peer = pypmml.Model.load(str(tmp_path / "model.pmml"))
     for place, name in enumerate(frame.columns):
         frame.loc[place, name] = None
@@ -132,7 +131,7 @@ def test_a_scoring_engine_answers_as_classifiers_do_on_tables(
     if "state" in kind:
         X, y = pd.concat([X, rows]), np.concatenate([y, y[:30]])
     classifier.fit(X, y)
-    write_sums(classifier, tmp_path / "model.pmml")
+    write_pmml(classifier, tmp_path / "model.pmml")
     peer = pypmml.Model.load(str(tmp_path / "model.pmml"))
     cells = rows.astype(object).where(rows.notna(), None)
     results = [peer.predict(row) for row in cells.to_dict("records")]

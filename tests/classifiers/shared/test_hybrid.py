@@ -18,7 +18,7 @@ from bayleaf.cpds.linear_gaussian import columns_of
 from bayleaf.explain import credible_intervals
 from bayleaf.explorer import explorer_html
 from bayleaf.io import ModelFileError, read_network
-from bayleaf.io.formats.pmml import write_pmml
+from bayleaf.io.exports.scoring_sums import write_pmml
 from bayleaf.io.native.model_file import read_model
 from bayleaf.models.networks.hybrid_network import HybridNetworkModel
 from bayleaf.models.networks.network_model import NetworkModel
@@ -276,7 +276,7 @@ def test_what_cannot_be_asked_is_said(tmp_path: Path) -> None:
     model.save(path)
     with pytest.raises(ModelFileError, match="network formats have no place"):
         read_network(path)
-    with pytest.raises(ValueError, match="network formats have no place"):
+    with pytest.raises(ValueError, match="terms are tables alone"):
         write_pmml(read_model(path), tmp_path / "model.pmml")
     with pytest.raises(ValueError, match="nor rounded counts"):
         explorer_html(model, min_count=5)

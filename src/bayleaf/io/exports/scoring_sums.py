@@ -38,10 +38,9 @@ def write_pmml(model: Any, path: str | Path) -> None:
     cannot hold.
     """
     predictor = predictor_of(model)
-    if _is_naive_bayes(predictor):
-        pmml.write_pmml(predictor, path)
-        return
-    write_export(path, "\n".join(_document(predictor)) + "\n")
+    is_naive_bayes = _is_naive_bayes(predictor)
+    lines = (pmml.naive_bayes_lines if is_naive_bayes else _document)(predictor)
+    write_export(path, "\n".join(lines) + "\n")
 
 
 def _is_naive_bayes(predictor: Predictor) -> bool:

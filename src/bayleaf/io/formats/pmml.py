@@ -11,16 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.column_reading import EncoderRules
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.io.atomic import write_export
 from bayleaf.io.formats.xml_elements import xml_attributes, xml_holds
-from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.wording import name_list
@@ -30,88 +27,30 @@ NAMESPACE = "http://www.dmg.org/PMML-4_4"
 _MISSING = "missing"
 
 
-def write_pmml(model: Predictor | SavedModel, path: str | Path) -> None:
-    """Write naive Bayes as PMML 4.4, which scoring engines read.
+def naive_bayes_lines(predictor: Predictor) -> Iterator[str]:
+    """Lines of a whole file; ValueError if PMML cannot hold a name.
 
-    Parameters
-    ----------
-    model : Predictor or SavedModel
-        What `read_model` gives, or the predictor of a fitted classifier.
-    path : str or Path
-        Where to; an older file is replaced only when all is written.
-
-    Raises
-    ------
-    ValueError
-        If the model is no naive Bayes, predicts under a loss matrix or with a
-        temperature, or has names that PMML cannot hold: PMML has no words for these.
-    OSError
-        If the file cannot be written.
-
-    Notes
-    -----
     Missing values are left out by the scorer as they are here, or replaced where
-    training counted them as a state. Values unknown in training become missing if
-    the encoder says so. A probability of zero stays zero: the threshold is 0.
+    training counted them as a state. Values unknown in training become missing if the
+    encoder says so. A probability of zero stays zero: the threshold is 0.
     """
-    predictor = model.predictor if isinstance(model, SavedModel) else model
-    network_model = _naive_bayes(predictor)
     attributes = {
         "modelName": "naive Bayes",
         "functionName": "classification",
         "threshold": "0",
     }
-    domain = network_model.domain
-    lines = document(
+    domain = predictor.model.domain
+    _check_names(domain)
+    return document(
         "naive Bayes",
         len(domain),
         chain.from_iterable(map(data_field, domain)),
-        xml_lines("NaiveBayesModel", attributes, _model(predictor, network_model)),
+        xml_lines("NaiveBayesModel", attributes, _model(predictor)),
     )
-    write_export(path, "\n".join(lines) + "\n")
-
-
-def _naive_bayes(predictor: Predictor) -> ClassModel:
-    """The model of a predictor if PMML's naive Bayes says all that it does."""
-    model = predictor.model
-    if not model.cpds and (why := getattr(model, "why_no_network", None)):
-        raise ValueError(f"this model {why}")
-    if not model.cpds:
-        raise ValueError(
-            "only naive Bayes can be written as PMML, but this model averages over "
-            "networks; fit NaiveBayesClassifier"
-        )
-    for feature in range(len(model.domain) - 1):
-        parents = model.feature_parents(feature)
-        if parents:
-            name = model.domain[feature].name
-            above = name_list([model.domain[parent].name for parent in parents])
-            raise ValueError(
-                f"only naive Bayes can be written as PMML, but feature {name!r} "
-                f"depends on {above}; fit NaiveBayesClassifier"
-            )
-    if predictor.temperature != 1.0:
-        raise ValueError(
-            f"PMML's naive Bayes knows no temperature (here "
-            f"{predictor.temperature:.6g}); fit without calibration"
-        )
-    if predictor.loss is not None:
-        raise ValueError(
-            "PMML's naive Bayes predicts the most probable class, but this model has a "
-            "loss matrix; fit without loss"
-        )
-    _check_names(model.domain)
-    return model
 
 
 def _check_names(domain: Domain) -> None:
     """Raise unless PMML can hold and tell apart all names and values."""
-    ordered = [variable.name for variable in domain if variable.categories is not None]
-    if ordered:
-        raise ValueError(
-            f"PMML has no place for ordered categories ({name_list(ordered)}); fit "
-            "with them as nominal, by categorical_features"
-        )
     numeric = [variable for variable in domain if variable.kind == "numeric"]
     made = {_interval_name(v) for v in numeric} | {_input_name(v) for v in numeric}
     for variable in domain:
@@ -229,8 +168,9 @@ def derived_field(name: str, inside: Iterator[str]) -> Iterator[str]:
     yield from xml_lines("DerivedField", attributes, inside)
 
 
-def _model(predictor: Predictor, model: ClassModel) -> Iterator[str]:
+def _model(predictor: Predictor) -> Iterator[str]:
     """Lines inside the model."""
+    model = predictor.model
     prior = np.array(model.class_prior)
     if predictor.prior_shift is not None:
         prior = prior * np.exp(predictor.prior_shift)
