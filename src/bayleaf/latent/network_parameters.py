@@ -190,13 +190,11 @@ def _check(tol: float, max_iter: int, n_restarts: int | None) -> None:
     is_number = isinstance(tol, numbers.Real)
     if not (is_number and math.isfinite(tol) and tol >= 0):
         raise ValueError(f"tol must be a number of at least 0, got {quoted(tol)}")
-    for name, value, least in (
-        ("max_iter", max_iter, 1),
-        ("n_restarts", 1 if n_restarts is None else n_restarts, 1),
-    ):
-        if not isinstance(value, numbers.Integral) or value < least:
+    n_starts = 1 if n_restarts is None else n_restarts
+    for name, value in (("max_iter", max_iter), ("n_restarts", n_starts)):
+        if not isinstance(value, numbers.Integral) or value < 1:
             raise ValueError(
-                f"{name} must be an integer of at least {least}, got {quoted(value)}"
+                f"{name} must be an integer of at least 1, got {quoted(value)}"
             )
 
 
@@ -213,7 +211,9 @@ def _started(network: BayesianNetwork, start: BayesianNetwork) -> BayesianNetwor
     return replace(network, cpds=tuple(cpds))
 
 
-def _weighted(codes: Codes, sample_weight: Sequence[float] | Table | None) -> Codes:
+def weighted_codes(
+    codes: Codes, sample_weight: Sequence[float] | Table | None
+) -> Codes:
     """The rows that count, with their weights."""
     if sample_weight is not None:
         weights = read_weights(sample_weight, codes.n_rows, "sample_weight")
@@ -235,7 +235,7 @@ class _Task:
         n_jobs: int | None,
     ) -> None:
         codes, set_families, self._set_tables = with_set_families(read)
-        codes = _weighted(codes, sample_weight)
+        codes = weighted_codes(codes, sample_weight)
         self.network = network
         self.n_jobs = n_jobs
         self.learned = _learned_nodes(network)

@@ -46,6 +46,7 @@ from bayleaf.inference.encoded_rows import (
     read_weights,
     renamed_column,
 )
+from bayleaf.latent.network_parameters import weighted_codes
 from bayleaf.models.network_structure import Name
 from bayleaf.wording import counted, name_list, near_names, quoted
 
@@ -169,13 +170,7 @@ def _of_codes(
             "codes need variables whose states are given, as many each as the codes "
             "have; pass a data frame, or states="
         )
-    if sample_weight is not None:
-        weights = read_weights(sample_weight, codes.n_rows, "sample_weight")
-        codes = replace(codes, weights=weights, unit_weights=False)
-    codes = codes.rows(codes.weights > 0)
-    if not codes.n_rows:
-        raise _no_rows()
-    return FittedColumns(Domain(tuple(known)), codes, ())
+    return FittedColumns(Domain(tuple(known)), weighted_codes(codes, sample_weight), ())
 
 
 def _columns(
