@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 import tempfile
 from collections.abc import Callable
 from contextlib import redirect_stderr
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 
 import bayleaf
 from bayleaf.cli import main
+from bayleaf.cli.table_reading import read_batches
 from offenders import check_each
 
 Run = Callable[..., Any]
@@ -88,6 +90,59 @@ def test_predict_keeps_the_dialect_of_a_file(
         assert again.code == 0, again.err
 
     check_each(DIALECTS, check)
+
+
+LINES = {
+    "title, comment and units": b"Report\n\n# by hand\nn,t\n\n(kg),(a)\n1.5,a\n3.5,b",
+    "blank lines and ends": b"n,t\n\n1.5,a\n\n\n30.5,b\r\n2.5,b\n\n",
+    "copies and notes": b"n,t\n1.5,a\nn,t\n2.5,b\nn,t\n\nSource: x\n\n* z, y, x",
+    "notes below a quote": b'n,t\n1.5,"a\nb"\n\n2.5,b\nSource: x\n',
+}
+
+
+def test_lines_that_are_not_rows_stay_where_they_are(
+    run: Run, model: Path, tmp_path: Path
+) -> None:
+    def check(name: str) -> None:
+        (tmp_path / "in.csv").write_bytes(LINES[name])
+        out = tmp_path / "out.csv"
+        words = ("-o", out, "--no-probabilities")
+        done = run("predict", model, tmp_path / "in.csv", *words)
+        assert done.code == 0, done.err
+        got = out.read_bytes()
+        added = rb',(prediction|yes|"no, or so")(?=\r?$)'
+        plain = re.sub(b"(?m)" + added, b"", got).replace(b"(a),\n", b"(a)\n")
+        head, _, rest = LINES[name].partition(b"n,t\n")
+        # Lines that repeat the header are left out.
+        assert plain == head + b"n,t\n" + rest.replace(b"n,t\n", b""), got
+        read = [
+            pa.Table.from_batches(list(read_batches(str(path)))).select(["n", "t"])
+            for path in (tmp_path / "in.csv", out)
+        ]
+        assert read[0].equals(read[1])
+
+    check_each(LINES, check)
+
+
+def test_columns_of_fixed_width_stay_aligned(
+    run: Run, model: Path, tmp_path: Path
+) -> None:
+    content = "  n  t\n 1.5 a\n30.5 'b'  \n NA  a\n"
+    (tmp_path / "in.txt").write_text(content.replace("'", '"'), "utf-8")
+    words = ("-o", tmp_path / "out.txt", "--no-probabilities")
+    done = run("predict", model, tmp_path / "in.txt", *words)
+    assert done.code == 0, done.err
+    assert (tmp_path / "out.txt").read_text("utf-8") == (
+        "  n  t     prediction\n"
+        ' 1.5 a     "no, or so"\n'
+        '30.5 "b"   yes\n'
+        ' NA  a     "no, or so"\n'
+    )
+    done = run("impute", model, tmp_path / "in.txt")
+    full = done.out.splitlines()
+    assert done.code == 0, done.err
+    assert full[:3] == content.replace("'", '"').splitlines()[:3]
+    assert full[3] == "10.5 a"
 
 
 def test_added_cells_are_written_as_the_file_writes_its_own(

@@ -227,7 +227,9 @@ def _is_header(row: Row, below: Sequence[Row]) -> bool:
 
 def _is_apart(header: Row, rows: Sequence[Row]) -> bool:
     """Whether a column has a name above numbers alone, but for copies of the header."""
-    others = [row for row in rows if row != header]
+    # Notes below the rows have other numbers of cells.
+    rows = [row for row in rows if row != header]
+    others = [row for row in rows if len(row) == len(header)] or rows
     for index, name in enumerate(header if len(header) > 1 else ()):
         cells = [c for row in others for c in row[index : index + 1] if c.strip()]
         are_numbers = cells and all(map(_LIKE_NUMBER.fullmatch, cells))
@@ -272,7 +274,7 @@ def _are_units(rows: Sequence[Row], width: int) -> bool:
     if all(_BRACKETED.fullmatch(word) for _, word in words):
         return not any(map(_BRACKETED.fullmatch, below))
     for index, word in words:
-        cells = [c for row in rows[1:] for c in row[index : index + 1] if c.strip()]
+        cells = [r[index] for r in rows[1:] if len(r) == width and r[index].strip()]
         if _LIKE_NUMBER.fullmatch(word) or word in MISSING_MARKERS:
             return False
         if not cells or not all(map(_LIKE_NUMBER.fullmatch, cells)):
@@ -291,14 +293,18 @@ def _empty_columns(header: Row, rows: Sequence[Row]) -> tuple[int, ...]:
 def footer_start(lines: Sequence[bytes], separator: str, width: int) -> int:
     """The first of the last lines of a file that are below its rows.
 
-    These have not as many cells as rows, and are below a blank line, or text in one
-    cell; what may be a row that was cut off, or the end of a cell in quotes, is not.
+    These have not as many cells as rows, or a blank after each separator as no row has,
+    and are below a blank line, or text in one cell; what may be a row that was cut off,
+    or the end of a cell in quotes, is not.
     """
     first = len(lines)
+    are_spaced = bool(lines) and _is_spaced(_cells(lines[0], separator))
     for line in reversed(lines):
-        n_cells = _n_cells(line, separator)
+        cells = _cells(line, separator)
+        n_cells = len(cells)
         # More cells than rows have only sentences with commas.
         is_row = n_cells == width or (n_cells > width and b" " not in line[:40])
+        is_row &= are_spaced or not _is_spaced(cells)
         if line.strip() and (is_row or line.count(b'"') % 2):
             break
         first -= 1
@@ -307,7 +313,7 @@ def footer_start(lines: Sequence[bytes], separator: str, width: int) -> int:
         return len(lines)
     texts = [line.decode("utf-8", "replace") for line in footer]
     are_texts = all(
-        _n_cells(line, separator) == 1 and re.search(r"[^\W\d_]", text)
+        len(_cells(line, separator)) == 1 and re.search(r"[^\W\d_]", text)
         for line, text in zip(footer, texts, strict=True)
     )
     is_whole = footer[-1].endswith((b"\n", b"\r")) or re.search(r"[ :*]", texts[-1])
@@ -315,10 +321,15 @@ def footer_start(lines: Sequence[bytes], separator: str, width: int) -> int:
     return first if is_apart or (are_texts and is_whole) else len(lines)
 
 
-def _n_cells(line: bytes, separator: str) -> int:
-    """Cells of a line."""
+def _cells(line: bytes, separator: str) -> Row:
+    """The cells of a line."""
     text = line.decode("utf-8", "replace").strip("\r\n")
-    return len(next(csv.reader([text], delimiter=separator), []))
+    return next(csv.reader([text], delimiter=separator), [])
+
+
+def _is_spaced(row: Row) -> bool:
+    """Whether a blank is behind each separator, as behind commas of a sentence."""
+    return len(row) > 1 and all(cell.startswith(" ") for cell in row[1:])
 
 
 def _occurs(cell: str, place: int, below: Sequence[Row]) -> bool:

@@ -492,8 +492,6 @@ class _Start(NamedTuple):
         dialect = dialect_of(head, form)
         rest = _Chunks(chain([head], _blocks(stream))).buffered()
         above = b"".join(rest.readline() for _ in range(dialect.n_above))
-        if dialect.separator == BLANK:
-            rest = _Chunks(map(collapse_blanks, rest)).buffered()
         first, units, n_above = b"", b"", dialect.n_above
         if form.no_header:
             if not head.strip():
@@ -501,6 +499,8 @@ class _Start(NamedTuple):
             names, n_above = form.names_of(dialect.n_cells, called(source)), n_above - 1
         else:
             first = header = _header_lines(rest, source)
+            if dialect.separator == BLANK:
+                first = collapse_blanks(header)
             names = _header_names(first, source, form, dialect.separator)
             if dialect.is_trailing:
                 names = names[: dialect.n_cells]
@@ -522,18 +522,22 @@ class _Start(NamedTuple):
             # No other column has a name above the largest.
             columns[index] = max(names) + "_" * number
         if form.no_header:
-            header = _header_of(names, dialect.separator)
+            header = _header_of(names, dialect.separator).rstrip(b"\n")
         if columns != names or form.no_header or dialect.is_short:
             n_lines = len(first.splitlines()) or 1
             first = _header_of(columns, dialect.separator) + b"\n" * (n_lines - 1)
         below: list[bytes] = []
-        blocks = _blocks(rest)
-        if dialect.is_apart and b"\n" not in header.strip():
-            blocks = _without_copies(blocks, header.rstrip(b"\r\n"), called(source))
-        blocks = _without_footer(blocks, dialect, called(source), below)
+        blocks, copy = _blocks(rest), header.rstrip(b"\r\n")
         if rows is not None:
             rows.set_layout(dialect, len(names), above, header, head, units)
             blocks = rows.watched(blocks)
+        if dialect.separator == BLANK:
+            plain = map(collapse_blanks, _Chunks(blocks).buffered())
+            blocks = _blocks(_Chunks(plain).buffered())
+            copy = collapse_blanks(copy).rstrip()
+        if dialect.is_apart and b"\n" not in copy:
+            blocks = _without_copies(blocks, copy, called(source))
+        blocks = _without_footer(blocks, dialect, called(source), below)
         described = dialect.described(form) or "commas between cells"
         _LOGGER.info("%s is read with %s", called(source), described)
         chunks = _Chunks(chain([first], blocks))
@@ -613,10 +617,11 @@ class _Start(NamedTuple):
 
 
 def _header_lines(stream: IO[bytes], source: str) -> bytes:
-    """The first line that is not blank, and those that its quotes hold together."""
-    line = stream.readline(BLOCK_BYTES)
-    while line and not line.strip():
-        line = stream.readline(BLOCK_BYTES)
+    """The first line that is not blank, those above, and what its quotes hold."""
+    line = below = stream.readline(BLOCK_BYTES)
+    while below and not line.strip():
+        below = stream.readline(BLOCK_BYTES)
+        line += below
     n_lines = 1
     while _ends_in_quotes(line):
         more = stream.readline(BLOCK_BYTES)

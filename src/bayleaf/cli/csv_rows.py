@@ -1,6 +1,6 @@
-"""Rows of a CSV file in its own text, with cells that a command adds or fills in.
+"""Lines of a CSV file in its own text, with cells that a command adds or fills in.
 
-All other cells stay as the file has them, byte for byte.
+All other cells and lines stay as the file has them, byte for byte.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ import codecs
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import chain, repeat
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bayleaf.cli.csv_dialects import Dialect
+from bayleaf.cli.csv_dialects import Dialect, collapse_blanks
 from bayleaf.cli.options import BLANK
 from bayleaf.data.tables.array_columns import arrow_of
 from bayleaf.data.text_forms import TRUTHS, TextEvidence, decide
@@ -32,7 +32,7 @@ _NUMBER = re.compile(r"[+-]?[\d.,]+([eE][+-]?\d+)?")
 
 
 class CsvRows:
-    """The rows of a CSV file that is read, as they are written back.
+    """The lines of a CSV file that is read, as they are written back.
 
     Numbers that are added have a `decimal` sign, by default that of the file's numbers
     or, if these show none, the `usual` one.
@@ -44,9 +44,12 @@ class CsvRows:
         self._mark, self._encoding, self._only_returns = b"", "utf-8", False
         self._dialect, self._above, self._header = Dialect(), b"", b""
         self._units = b""  # the line below the header, if it has no row
+        self._copy = b""  # lines that are left out, since they repeat the header
+        self._row_width = 0  # characters of rows whose cells are aligned by blanks
+        self._widths: list[int] = []  # characters of each column that is added
         self._places: list[int] = [0]  # of the file's columns that are read
         self.has_layout = False  # whether the file is CSV
-        self._line_end = b"\n"
+        self._header_end = b"\n"
         self._all_quoted: bool | None = None  # whether numbers are, too
 
     @property
@@ -70,55 +73,57 @@ class CsvRows:
         start: bytes,
         units: bytes = b"",
     ) -> None:
-        """Note the layout, the lines above the rows, and the line ends in `start`."""
+        """Note the layout, the lines above the rows, and the lines in `start`."""
         self._dialect, self._above = dialect, above
         self._places = [j for j in range(n_columns) if j not in dialect.empty]
         self.has_layout = True
-        self._line_end = b"\r\n" if start.split(b"\n")[0].endswith(b"\r") else b"\n"
         self._header, self._units = header.rstrip(b"\r\n"), units.rstrip(b"\r\n")
+        first = start.partition(b"\n")[0]
+        usual = b"\r\n" if first.endswith(b"\r") else b"\n"
+        self._header_end = header[len(self._header) :] or usual
+        is_apart = dialect.is_apart and b"\n" not in self._header
+        self._copy = self._header if is_apart else b""
+        if self._is_blank:
+            rows = [r for r in start.splitlines() if len(self._cells(r)) == n_columns]
+            if any(re.search(rb"\S[ \t]{2,}\S", row) for row in rows):
+                self._row_width = max(map(_n_signs, rows))
 
     def watched(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """The same blocks of the file's rows, which can be taken here afterwards."""
+        """The same blocks of the lines below the header, which can be taken here."""
         for block in blocks:
             self._blocks.append(block)
             yield block
 
-    def taken(self, n_rows: int) -> list[bytes]:
-        """The next rows, without line ends; Arrow's reader must have returned them."""
-        content = b"".join(self._blocks)
-        if b'"' in content:
-            matches = self._row.finditer(content)
-            rows = list(islice((m for m in matches if m[1]), n_rows))
-            end = rows[-1].end() if rows else 0
-            texts = [row[1] for row in rows]
-        else:
-            lines, texts, end = content.splitlines(keepends=True), [], 0
-            for line in lines:
-                if len(texts) == n_rows:
-                    break
-                end += len(line)
-                if text := line.rstrip(b"\r\n"):
-                    texts.append(text)
-        self._blocks = [content[end:]]
-        return texts
-
-    def head(self, names: Sequence[str], cells: Iterable[pa.Array] = ()) -> bytes:
+    def head(self, names: Sequence[str], columns: Sequence[pa.Array]) -> bytes:
         """The file's beginning up to its header, which gains the names of columns.
 
-        The first `cells` of the file's columns show its decimal sign.
+        The first cells of all `columns` show the file's decimal sign and the widths of
+        those that are added.
         """
+        n_own = len(self._places)
         if self._decimal is None:
             forms = (
                 decide(TextEvidence.of(column.slice(0, _SHOWN_ROWS))).form
-                for column in cells
+                for column in columns[:n_own]
                 if pa.types.is_string(column.type)  # not declared categories
             )
             has_commas = any(form.decimal == "," for form in forms)
             self._decimal = "," if has_commas else self._usual
         added = [self._cell(name) for name in names]
-        lines = self._above + self._joined(self._header, added) + self._line_end
+        if self._row_width:
+            self._widths = [
+                self._width(name, cells)
+                for name, cells in zip(added, columns[n_own:], strict=True)
+            ]
+            # No blanks end a line.
+            self._widths[-1:] = [max(width, 0) for width in self._widths[-1:]]
+            texts = (arrow_of([name.decode()]) for name in added)
+            padded = map(_padded, texts, self._widths)
+            added = [name[0].as_py().encode() for name in padded]
+        lines = self._above + self._joined(self._header, added) + self._header_end
         if self._units:
-            lines += self._joined(self._units, [b""] * len(added)) + self._line_end
+            none = [self._cell("", in_quotes=False)] * len(added)
+            lines += self._joined(self._units, none) + self._header_end
         return self._mark + self._encoded(lines)
 
     def body(
@@ -127,12 +132,12 @@ class CsvRows:
         added: Sequence[pa.Array],
         changes: Sequence[Sequence[str | None]] = (),
     ) -> bytes:
-        """The next rows with further cells, in the file's encoding.
+        """The lines up to the next rows, and these with further cells, encoded.
 
         `changes` are the texts to write in place of the file's, by column and row; None
         where its own stays.
         """
-        rows = self.taken(n_rows)
+        before, rows, ends = self._taken(n_rows)
         if rows and self._all_quoted is None:
             first = self._cells(rows[0])
             self._all_quoted = all(cell.startswith(b'"') for cell in first)
@@ -141,15 +146,72 @@ class CsvRows:
             rows = [self._changed(row, texts) for row, texts in changed]
         if added:
             columns = [self._texts(column) for column in added]
+            if self._widths:
+                pairs = zip(columns, self._widths, strict=True)
+                columns = [_padded(texts, width) for texts, width in pairs]
             sign = arrow_of([self._dialect.separator])[0]
             joined = pc.binary_join_element_wise(*columns, sign)
             cells = joined.cast(pa.binary()).to_pylist()
-            if self._dialect.is_trailing:
+            if self._dialect.is_trailing or self._row_width:
                 pairs = zip(rows, cells, strict=True)
                 rows = [self._joined(row, [others]) for row, others in pairs]
             else:
-                rows = list(map(self._sign.join, zip(rows, cells, strict=True)))
-        return self._encoded(self._line_end.join([*rows, b""]))
+                parts = zip(rows, repeat(self._sign), cells, ends, strict=False)
+                return self._encoded(before + b"".join(chain.from_iterable(parts)))
+        parts = zip(rows, ends, strict=True)
+        return self._encoded(before + b"".join(chain.from_iterable(parts)))
+
+    def _width(self, name: bytes, cells: pa.Array) -> int:
+        """Characters of a new column; negative where blanks follow its texts."""
+        kind = cells.type
+        width = max(_n_signs(name), pc.max(pc.utf8_length(self._texts(cells))).as_py())
+        is_number = pa.types.is_floating(kind) or pa.types.is_integer(kind)
+        return width if is_number else -width
+
+    def tail(self) -> bytes:
+        """The lines below the last row that was taken, in the file's encoding."""
+        lines = b"".join(self._blocks).splitlines(keepends=True)
+        return self._encoded(b"".join(x for x in lines if not self._is_copy(x)))
+
+    def _taken(self, n_rows: int) -> tuple[bytes, list[bytes], list[bytes]]:
+        """The lines before the next rows, these, and the end of each up to the next.
+
+        Arrow's reader must have returned the rows.
+        """
+        content = b"".join(self._blocks)
+        lines: Iterable[bytes] = content.splitlines(keepends=True)
+        if b'"' in content:
+            lines = (match[0] for match in self._row.finditer(content))
+        before, rows, ends, n_taken = b"", [], [], 0
+        for line in lines:
+            row = line.rstrip(b"\r\n")
+            is_row = row.strip() if self._is_blank else row
+            if len(rows) == n_rows:
+                break
+            n_taken += len(line)
+            if self._copy and self._is_copy(line):
+                continue
+            if is_row:
+                rows.append(row)
+                ends.append(line[len(row) :])
+            elif rows:
+                ends[-1] += line
+            else:
+                before += line
+        self._blocks = [content[n_taken:]]
+        return before, rows, ends
+
+    def _is_copy(self, line: bytes) -> bool:
+        """Whether a line repeats the header."""
+        row = line.rstrip(b"\r\n")
+        if not self._copy or not self._is_blank:
+            return bool(row) and row == self._copy
+        return collapse_blanks(row) == collapse_blanks(self._copy)
+
+    @property
+    def _is_blank(self) -> bool:
+        """Whether any number of blanks separates cells."""
+        return self._dialect.separator == BLANK
 
     @cached_property
     def _sign(self) -> bytes:
@@ -159,12 +221,14 @@ class CsvRows:
     @cached_property
     def _pattern(self) -> bytes:
         """A cell, in which quotes count only at its beginning, as for Arrow."""
-        return rb'(?:"(?:[^"]|"")*+")?+[^%s\r\n]*' % re.escape(self._sign)
+        tab = b"\t" if self._is_blank else b""
+        return rb'(?:"(?:[^"]|"")*+")?+[^%s\r\n]*' % (re.escape(self._sign) + tab)
 
     @cached_property
     def _row(self) -> re.Pattern[bytes]:
         """A row of the file with its line end; blank lines are rows without text."""
-        cell, sign = self._pattern, re.escape(self._sign)
+        cell = self._pattern
+        sign = rb"[ \t]" if self._is_blank else re.escape(self._sign)
         return re.compile(rb"(%s(?:%s%s)*+)(?:\r\n|\r|\n|\Z)" % (cell, sign, cell))
 
     @cached_property
@@ -176,11 +240,15 @@ class CsvRows:
     def _cells(self, row: bytes) -> list[bytes]:
         """The cells of a row as the file writes them."""
         sign = re.escape(self._sign)
+        if self._is_blank:
+            row = collapse_blanks(row).rstrip(b"\n")
         return re.findall(rb"(?:\A|%s)(%s)" % (sign, self._pattern), row)
 
     def _joined(self, row: bytes, cells: Sequence[bytes]) -> bytes:
         """A row with further cells, before the separator that ends each line."""
         end = b""
+        if self._row_width and cells:
+            row += b" " * (self._row_width - _n_signs(row))
         if self._dialect.is_trailing:
             cells_of_row = self._cells(row)
             if len(cells_of_row) > self._dialect.n_cells:
@@ -193,11 +261,14 @@ class CsvRows:
         if not any(text is not None for text in texts):
             return row
         cells = self._cells(row)
+        former = cells.copy()
         for index, text in zip(self._places, texts, strict=True):
             if text is not None:
                 was_quoted = cells[index].startswith(b'"')
                 is_text = _NUMBER.fullmatch(text) is None and text not in TRUTHS
                 cells[index] = self._cell(text, was_quoted or (is_text and None))
+        if self._is_blank:
+            return _filled(row, former, cells, is_aligned=self._row_width > 0)
         return self._sign.join(cells)
 
     def _cell(self, text: str, in_quotes: bool | None = None) -> bytes:
@@ -250,3 +321,36 @@ class CsvRows:
         name = codecs.lookup(self._encoding).name
         little = {"utf-16": "utf-16-le", "utf-8-sig": "utf-8"}
         return codecs.getincrementalencoder(little.get(name, name))()
+
+
+def _n_signs(text: bytes) -> int:
+    """Characters of a text."""
+    return len(text.decode())
+
+
+def _padded(texts: pa.Array, width: int) -> pa.Array:
+    """Texts with blanks before them, or after them if a width is negative."""
+    return (pc.utf8_rpad if width < 0 else pc.utf8_lpad)(texts, abs(width))
+
+
+def _filled(
+    row: bytes, old: Sequence[bytes], new: Sequence[bytes], *, is_aligned: bool
+) -> bytes:
+    """A row of cells between blanks with other cells.
+
+    If they are aligned, the rest stays where it was as far as there is room.
+    """
+    result, position, n_further = b"", 0, 0
+    for before, after in zip(old, new, strict=True):
+        start = row.index(before, position)
+        longer = (_n_signs(after) - _n_signs(before)) * is_aligned
+        # Numbers end where the cell did, texts begin where it began.
+        is_number = _NUMBER.fullmatch(after.decode()) is not None
+        n_further += longer * is_number
+        gap = row[position:start]
+        if n_further:
+            gap = b" " * max(len(gap) - n_further, bool(result))
+            n_further -= start - position - len(gap)
+        n_further += longer * (not is_number)
+        result, position = result + gap + after, start + len(before)
+    return result + row[position:]

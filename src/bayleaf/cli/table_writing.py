@@ -71,6 +71,8 @@ def writing(
                 ) from error
 
         yield write
+        if isinstance(writer, _OwnText):
+            writer.close()
 
 
 def is_csv(output: str) -> bool:
@@ -119,7 +121,7 @@ def _open_bytes(
 
 
 class _OwnText:
-    """Appends batches to the rows of a CSV file."""
+    """Appends batches to the rows of a CSV file, and writes its other lines."""
 
     def __init__(self, rows: CsvRows, append: Callable[[bytes], Any]) -> None:
         self._rows, self._append, self._has_header = rows, append, False
@@ -131,9 +133,13 @@ class _OwnText:
         n_own = self._rows.n_columns
         if not self._has_header:
             names = batch.schema.names[n_own:]
-            self._append(self._rows.head(names, batch.columns[:n_own]))
+            self._append(self._rows.head(names, batch.columns))
             self._has_header = True
         self._append(self._rows.body(batch.num_rows, batch.columns[n_own:], changes))
+
+    def close(self) -> None:
+        """Append what is below the rows."""
+        self._append(self._rows.tail())
 
 
 class _OnTerminal:

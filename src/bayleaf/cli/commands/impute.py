@@ -31,7 +31,9 @@ def impute(
 
     Cells that hold something, and columns that the network does not know, are written
     as the file has them, byte for byte; CSV keeps separator, quotes, decimal sign,
-    encoding, line ends and lines above the header. The whole table is held in memory.
+    encoding and line ends; titles, comments, units, blank lines and notes stay where
+    they are, and columns of fixed width aligned; lines that repeat the header are left
+    out. The whole table is held in memory.
 
     Example: `bayleaf impute model.json data.csv -o full.csv --how sample --seed 0`
 

@@ -32,8 +32,10 @@ def predict(
 
     The output has all columns of the input, as the file writes them, then `prediction`
     and one column `probability_CLASS` for each class; of a numeric target, the
-    quantiles at 5 %, 50 % and 95 %. CSV keeps separator, quotes, decimal sign,
-    encoding, line ends and lines above the header. Memory does not grow with the table.
+    quantiles at 5 %, 50 % and 95 %. CSV keeps separator, quotes, decimal sign, encoding
+    and line ends; titles, comments, units, blank lines and notes stay where they are,
+    and columns of fixed width aligned; lines that repeat the header are left out.
+    Memory does not grow with the table.
 
     Example: `bayleaf predict heart.json new.csv -o scored.csv`
 
