@@ -7,6 +7,7 @@ import pytest
 
 from bayleaf import TANClassifier
 from bayleaf.datasets import load_heart
+from bayleaf.explain import counterfactuals
 
 WORKS_WITH = {
     "tool": "dice-ml",
@@ -42,3 +43,6 @@ def test_counterfactual_rows_are_predicted_as_the_other_class(method: str) -> No
     np.testing.assert_array_equal(
         model.predict(changed), 1 - model.predict(X[:1]).repeat(2)
     )
+    # Ours are the fewest changes, so that nothing found at random needs fewer.
+    fewest = len(counterfactuals(model, X[:1])[0].changes)
+    assert fewest <= (changed != X.iloc[0]).sum(axis=1).min()

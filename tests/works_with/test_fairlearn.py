@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from bayleaf import TANClassifier
 from bayleaf.datasets import load_heart
+from bayleaf.evaluation import figures_by_group
 
 WORKS_WITH = {
     "tool": "fairlearn",
@@ -30,6 +32,26 @@ def _gap(proba: Any, groups: pd.Series) -> float:
     """How far the rates of predicted disease of two groups are apart."""
     rates = pd.Series(proba).groupby(groups.to_numpy()).mean()
     return float(rates.max() - rates.min())
+
+
+def test_rates_by_a_column_are_those_of_our_figures_by_group() -> None:
+    metrics = pytest.importorskip("fairlearn.metrics", reason="needs fairlearn")
+    X, y = _heart()
+    model = TANClassifier().fit(X, y)
+    predicted = model.predict(X)
+    rates = {
+        "true_positive_rate": metrics.true_positive_rate,
+        "selection_rate": metrics.selection_rate,
+    }
+    frame = metrics.MetricFrame(
+        metrics=rates, y_true=y, y_pred=predicted, sensitive_features=X["sex"]
+    )
+    ours = figures_by_group(y, model.predict_proba(X), predicted, X["sex"])
+    expected = [
+        [getattr(group.classes[0], name).value for name in rates]
+        for group in ours.groups
+    ]
+    np.testing.assert_allclose(frame.by_group[list(rates)], expected, atol=1e-12)
 
 
 def test_thresholds_by_group_close_the_gap_of_a_fitted_model() -> None:

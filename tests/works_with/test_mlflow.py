@@ -39,6 +39,8 @@ def test_a_logged_model_predicts_the_same(
             name="model",
             serialization_format="skops",
             skops_trusted_types=trusted_types(),
+            # Otherwise another process takes a minute to find them out.
+            pip_requirements=["bayleaf"],
         )
     read = mlflow.load_model(logged.model_uri)
     np.testing.assert_array_equal(read.predict_proba(frame), model.predict_proba(frame))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+from math import factorial
+from typing import Any
+
 import numpy as np
 import pytest
 
-from bayleaf import NaiveBayesClassifier, TANClassifier
+from bayleaf import AveragedKDBClassifier, TANClassifier
 from bayleaf.datasets import load_heart
 from contract.tables import mixed_frame
 
@@ -13,7 +17,8 @@ WORKS_WITH = {
     "tool": "shap",
     "tried": "0.51.0",
     "use": '`model.explain(X, of="present").to_shap()` for its plots; '
-    "`KernelExplainer(model.predict_proba, X)` on columns of numbers",
+    "`KernelExplainer(model.predict_proba, X)`, also of text columns; "
+    "`Explainer(model.predict_proba, X)` on columns of numbers",
     "refused": "text columns in `Explainer`, whose maskers subtract cells; a model in "
     "place of its method, as of all but linear models and trees",
 }
@@ -33,12 +38,33 @@ def test_an_explanation_of_shap_has_the_terms_and_the_prior() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_sampled_values_add_up_to_the_probabilities() -> None:
+def test_values_of_a_method_are_those_of_all_orders_of_features() -> None:
     shap = pytest.importorskip("shap", reason="needs shap")
     X, y = load_heart(return_X_y=True, as_frame="pandas")
-    X = X.select_dtypes("number")
-    model = NaiveBayesClassifier().fit(X, y)
+    X = X[["age", "maximum_heart_rate", "sex", "chest_pain"]]
+    model = TANClassifier().fit(X, y)
     explainer = shap.KernelExplainer(model.predict_proba, X[:10])
-    values = np.asarray(explainer.shap_values(X[:2], silent=True))
-    sums = values.sum(axis=1) + explainer.expected_value
-    np.testing.assert_allclose(sums, model.predict_proba(X[:2]), atol=1e-9)
+    values = explainer.shap_values(X[20:21], silent=True)[0]
+    expected = _shapley_values(model, X[:10], X.iloc[20])
+    np.testing.assert_allclose(values, expected, atol=1e-9)
+    numbers = X.iloc[:, :2]
+    model = AveragedKDBClassifier(random_state=0).fit(numbers, y)
+    masker = shap.maskers.Independent(numbers[:10])
+    values = shap.Explainer(model.predict_proba, masker)(numbers[20:21]).values[0]
+    expected = _shapley_values(model, numbers[:10], numbers.iloc[20])
+    np.testing.assert_allclose(values, expected, atol=1e-9)
+
+
+def _shapley_values(model: Any, background: Any, row: Any) -> Any:
+    """Mean change of the mean prediction as each feature is set, over all orders."""
+    names = list(background)
+    values = dict.fromkeys(names, 0.0)
+    for order in permutations(names):
+        rows = background.copy()
+        before = model.predict_proba(rows).mean(axis=0)
+        for name in order:
+            rows[name] = row[name]
+            after = model.predict_proba(rows).mean(axis=0)
+            values[name] += (after - before) / factorial(len(names))
+            before = after
+    return list(values.values())

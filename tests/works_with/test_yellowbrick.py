@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.metrics import precision_score, roc_auc_score
 from sklearn.model_selection import cross_val_score, validation_curve
 
 from bayleaf import AveragedKDBRegressor, KDBClassifier, TANClassifier
@@ -16,7 +17,7 @@ WORKS_WITH = {
     "tried": "1.5",
     "use": "`CVScores(TANClassifier())`, `LearningCurve`, `ValidationCurve`; "
     "`ConfusionMatrix(TANClassifier(), force_model=True)` and the others for "
-    "classifiers and regressors",
+    "classifiers and regressors; `ROCAUC` and `PrecisionRecallCurve` of labels 0, 1",
     "refused": "every estimator of scikit-learn 1.9 in its pictures of scores "
     "unless `force_model=True`, and in `ClassPredictionError`; text labels of two "
     "classes in `ROCAUC`, `PrecisionRecallCurve` and `DiscriminationThreshold`",
@@ -44,6 +45,22 @@ def test_a_confusion_matrix_counts_the_predictions() -> None:
     names = ("absent", "present")
     counts = [[np.sum((y[200:] == a) & (predicted == b)) for b in names] for a in names]
     np.testing.assert_array_equal(picture.confusion_matrix_, counts)
+
+
+def test_reports_and_curves_have_the_scores_of_scikit_learn() -> None:
+    from yellowbrick.classifier import ROCAUC, ClassificationReport
+
+    X, y = _heart()
+    y = (y == "present").astype(int)
+    expected = TANClassifier().fit(X[:200], y[:200])
+    curve = ROCAUC(TANClassifier(), force_model=True).fit(X[:200], y[:200])
+    curve.score(X[200:], y[200:])
+    area = roc_auc_score(y[200:], expected.predict_proba(X[200:])[:, 1])
+    assert curve.roc_auc[1] == pytest.approx(area, abs=1e-12)
+    report = ClassificationReport(TANClassifier(), force_model=True)
+    report.fit(X[:200], y[:200]).score(X[200:], y[200:])
+    share = precision_score(y[200:], expected.predict(X[200:]))
+    assert report.scores_["precision"][1] == pytest.approx(share, abs=1e-12)
 
 
 def test_the_picture_of_a_regressor_has_its_score() -> None:
