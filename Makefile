@@ -21,7 +21,7 @@ WITH_TOOLS := tools/with_build_tools.sh $(BIN)
 # keeps that of the modules that are imported.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test slow long lint docs man levels cross platforms floors pandas2 bench accuracy accuracy-peers papers wheel sanitize clean ready lines options outputs requirements
+.PHONY: demo test slow long lint docs man levels cross platforms floors pandas2 tools bench accuracy accuracy-peers papers wheel sanitize clean ready lines options outputs requirements
 
 demo: ready
 	@$(STEP) "Fit, compare and explain classifiers" "5 s" $(BIN)/bayleaf demo
@@ -123,6 +123,21 @@ pandas2: .venv-pandas2/installed
 	    -C wheel.cmake=false --editable . "pandas==2.3.*" --group test'
 	@touch $@
 
+# Tools that users combine with the estimators, in an environment of their own: some need
+# old versions of the requirements. The plugin of dash, which interpret brings, uses
+# options that pytest is about to drop.
+tools: .venv-tools/installed
+	@$(STEP) "Run the tests of other tools" "5 minutes" \
+	  .venv-tools/bin/python -m pytest -p no:dash -n 2 --dist loadscope tests/works_with
+
+.venv-tools/installed: pyproject.toml | ready
+	@$(STEP) "Create the environment .venv-tools" "5 s" $(PYTHON) -m venv .venv-tools
+	@$(STEP) -q "Install other tools" "2 minutes" sh -c '\
+	  .venv-tools/bin/python -m pip install --quiet --upgrade pip "scikit-build-core>=0.11" && \
+	  .venv-tools/bin/python -m pip install --quiet --no-compile --no-build-isolation \
+	    -C wheel.cmake=false --editable . --group test --group peers --group tools'
+	@touch $@
+
 # Whether wheels of all requirements exist for every system; nothing is installed.
 requirements: $(VENV)/group-wheels
 	@$(STEP) "Look for wheels of the requirements" "1 minute" \
@@ -191,7 +206,7 @@ sanitize: $(VENV)/group-test
 	tools/sanitize.sh $(BIN)/python
 
 clean:
-	rm -rf $(VENV) .venv-system .venv-floors .venv-pandas2 build dist docs/_build docs/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-system .venv-floors .venv-pandas2 .venv-tools build dist docs/_build docs/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache
 	rm -f src/bayleaf/native/core_*
 
 # The package and the core are installed and built at the same time.
