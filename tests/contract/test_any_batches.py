@@ -14,7 +14,12 @@ from bayleaf.classifiers import CLASSIFIERS
 from contract.test_group_cells import HIERARCHIES, STATES, random_table, without_groups
 
 CLASSES = ["no", "yes"]
-SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 40))]
+LATER = [pytest.mark.slow, pytest.mark.long]
+SEEDS = [
+    0,
+    *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6)),
+    *(pytest.param(seed, marks=LATER) for seed in range(6, 40)),
+]
 
 
 def incremental() -> dict[str, Any]:

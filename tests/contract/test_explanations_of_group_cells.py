@@ -37,7 +37,12 @@ from contract.test_group_cells import (
 )
 from offenders import check_each
 
-SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 20))]
+LATER = [pytest.mark.slow, pytest.mark.long]
+SEEDS = [
+    0,
+    *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 4)),
+    *(pytest.param(seed, marks=LATER) for seed in range(4, 20)),
+]
 
 
 def fitted(kind: str, seed: int) -> tuple[Any, dict[str, list[Any]], list[Any]]:

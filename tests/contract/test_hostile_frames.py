@@ -95,12 +95,8 @@ def containers(table: pa.Table) -> Iterator[tuple[str, Any]]:
     yield "Parquet", pa_parquet.read_table(pa.BufferReader(sink.getvalue()))
 
 
-@pytest.mark.slow
-@SLOW
-@given(tables())
-def test_a_row_has_one_probability_however_it_comes(
-    case: tuple[pa.Table, pa.Table, list[str]],
-) -> None:
+def check_rows(case: tuple[pa.Table, pa.Table, list[str]]) -> None:
+    """Rows have the same probabilities in every container, order and company."""
     train, rest, labels = case
     model = NaiveBayesClassifier().fit(train, labels)
     expected = model.predict_proba(rest)
@@ -115,6 +111,25 @@ def test_a_row_has_one_probability_however_it_comes(
             assert np.array_equal(found, expected[i : i + 1]), (name, i)
     beside = model.predict_proba(pa.concat_tables([rest, train]))
     assert np.array_equal(beside[: rest.num_rows], expected)
+
+
+@pytest.mark.slow
+@settings(SLOW, max_examples=12)
+@given(tables())
+def test_a_row_has_one_probability_however_it_comes(
+    case: tuple[pa.Table, pa.Table, list[str]],
+) -> None:
+    check_rows(case)
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@SLOW
+@given(tables())
+def test_rows_of_many_tables_have_one_probability(
+    case: tuple[pa.Table, pa.Table, list[str]],
+) -> None:
+    check_rows(case)
 
 
 @pytest.mark.slow

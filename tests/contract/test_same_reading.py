@@ -222,13 +222,12 @@ def test_rows_have_one_probability_in_every_container(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
-def test_rows_have_one_probability_by_every_command(seed: int, tmp_path: Path) -> None:
-    assert faults(seed, tmp_path) == []
+def test_rows_have_one_probability_by_every_command(tmp_path: Path) -> None:
+    assert faults(2, tmp_path) == []
 
 
 @pytest.mark.slow
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(3, 60))
+@pytest.mark.parametrize("seed", [0, 1, *range(3, 60)])
 def test_rows_of_many_tables_have_one_probability(seed: int, tmp_path: Path) -> None:
     assert faults(seed, tmp_path) == []

@@ -16,7 +16,7 @@ from oracles.joint_table import joint_table
 QUICK = [("table", None), ("table", "given"), ("tree", "given")]
 SLOW, LONG = [pytest.mark.slow], [pytest.mark.slow, pytest.mark.long]
 CASES = [
-    pytest.param(*setting, seed, marks=SLOW if seed < 3 else LONG)
+    pytest.param(*setting, seed, marks=SLOW if seed < 1 else LONG)
     for setting in SETTINGS
     for seed in range(25)
 ]

@@ -118,7 +118,10 @@ def expected_of(row: Row) -> list[float] | None:
         return None
 
 
-@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.slow), 61])
+LATER = [pytest.mark.slow, pytest.mark.long]
+
+
+@pytest.mark.parametrize("step", [61, pytest.param(1, marks=LATER)])
 def test_texts_are_read_as_training_decided(step: int, tmp_path: Path) -> None:
     kinds = {r.name: r.text and r.text.kind for r in fitted()[0].encoder_.readings}
     assert set(kinds.values()) == {"number", "boolean", "date", "duration", None}
