@@ -3,9 +3,9 @@
 Needs Playwright and the program chromium. Times are milliseconds in one browser. Random
 polytrees and published networks: the load, and the median and largest of 15 clicks on a
 state (each the median of 3 runs, so that other programs count less), until the box is
-painted and until all bars are. The page of averaged KDB on adult: the load, its longest
-task of the main thread, the longest one of ten findings, and frames a second while a
-slider is dragged.
+painted and until all bars are. The pages of averaged KDB on heart and on adult: the
+load, its longest task of the main thread, the longest one of ten findings, and frames a
+second while a slider is dragged.
 
     python benchmarks/speed/explorer.py [--networks andes pigs win95pts]
 """
@@ -25,9 +25,11 @@ import numpy as np
 import pandas as pd
 
 from bayleaf import AveragedKDBClassifier
+from bayleaf.datasets import load_heart
 from bayleaf.explorer import write_explorer
 from bayleaf.io import read_network
 from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.typing import FrameLike
 
 SIZES = (200, 1000)
 MAX_PARENTS = 3
@@ -163,11 +165,8 @@ def longest_task(page: Any) -> float:
     return max(found, default=0.0)
 
 
-def show_classifier(browser: Any, folder: str, table: Path) -> None:
-    """Print the figures of the cockpit of averaged KDB on adult."""
-    X = pd.read_csv(table, na_values="?")
-    y = X.pop(X.columns[-1])
-    path = Path(folder) / "adult.html"
+def show_classifier(browser: Any, path: Path, X: FrameLike, y: Any) -> None:
+    """Print the figures of the cockpit of averaged KDB on a table."""
     write_explorer(AveragedKDBClassifier().fit(X, y), path)
     loads, tasks, findings, rates = [], [], [], []
     for _ in range(RUNS):
@@ -184,7 +183,7 @@ def show_classifier(browser: Any, folder: str, table: Path) -> None:
         findings.append(longest_task(page))
         rates.append(page.evaluate(DRAG))
         page.close()
-    print(f"\nadult, averaged KDB: {path.stat().st_size / 1000:.0f} kB\n")
+    print(f"\n{path.stem}, averaged KDB: {path.stat().st_size / 1000:.0f} kB\n")
     print("| load | longest task of it | longest of findings | frames a second |")
     print("|--:|--:|--:|--:|")
     cells = [statistics.median(own) for own in (loads, tasks, findings, rates)]
@@ -204,9 +203,13 @@ def main() -> None:
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox"]
         )
+        X, y = load_heart(return_X_y=True)
+        show_classifier(browser, Path(folder) / "heart.html", X, y)
         adult = data / "small" / "adult.csv"
         if adult.is_file():
-            show_classifier(browser, folder, adult)
+            X = pd.read_csv(adult, na_values="?")
+            y = X.pop(X.columns[-1])
+            show_classifier(browser, Path(folder) / "adult.html", X, y)
         for size in SIZES:
             show(browser, folder, f"polytree of {size}", polytree(size))
         for name in wanted:

@@ -695,24 +695,114 @@ def test_features_are_ordered_by_what_each_reveals_of_the_class(
         assert page.locator(".slide rect").count() > 2
 
 
-def test_moving_a_slider_draws_thirty_frames_a_second(open_cockpit: Any) -> None:
-    page = open_cockpit(explorer_html(heart("averaged KDB")))
-    for name, state in (("sex", "male"), ("chest pain", "asymptomatic")):
-        feature(page, name).get_by_text(state, exact=True).click()
-    times = page.evaluate(
-        """() => {
-          const slider = document.querySelectorAll(".slide input")[0];
-          const times = [];
-          for (let k = 0; k < 30; k += 1) {
-            slider.value = Number(slider.min) + (k / 30) * (slider.max - slider.min);
-            const start = performance.now();
-            slider.dispatchEvent(new Event("input"));
-            times.push(performance.now() - start);
-          }
-          return times;
-        }"""
+# Steps of a slider: what each computes and changes, the time it takes next to that of
+# the same change entered at once, and the answer that it shows.
+STEPS = """([label, n]) => {
+  const { session, page: { cockpit } } = window.bayleaf;
+  const { engine } = session;
+  const slider = document.querySelector(`.slide input[aria-label^="${label}"]`);
+  const entry = slider.closest(".entry");
+  const [variable] = [...cockpit.findings.rows].find(([, row]) => row.node === entry);
+  let runs = 0;
+  for (const [owner, name] of [[engine.program, "nats"], [engine, "deviations"]]) {
+    const plain = owner[name];
+    owner[name] = function counted(...given) {
+      runs += 1;
+      return plain.apply(this, given);
+    };
+  }
+  const observer = new MutationObserver(() => {});
+  observer.observe(document.body,
+    { attributes: true, characterData: true, childList: true, subtree: true });
+  const drawn = [entry, ...document.querySelectorAll("#now, .strip, #picture")];
+  const isElsewhere = ({ target }) => !drawn.some((part) => part.contains(target));
+  const timed = (change) => {
+    const start = performance.now();
+    change();
+    return performance.now() - start;
+  };
+  const step = (k) => {
+    slider.value = Number(slider.min) + (k / n) * (slider.max - slider.min);
+    runs = 0;
+    observer.takeRecords();
+    const time = timed(() => slider.dispatchEvent(new Event("input")));
+    const records = observer.takeRecords();
+    const mask = session.evidence[variable];
+    return {
+      time, runs, mask, changes: records.length,
+      elsewhere: records.filter(isElsewhere).map(({ target }) => target.outerHTML),
+      entered: Number(mask.entered), state: mask.indexOf(1),
+      chance: cockpit.answer.chance, said: cockpit.headline.line.textContent,
+      factor: entry.querySelector(".factor").textContent,
+    };
+  };
+  const all = Array.from({ length: n + 1 }, (_, k) => k);
+  const [first, second] = [all.map(step), all.map(step)];
+  const still = step(n);
+  slider.dispatchEvent(new Event("change"));
+  const reasons = document.getElementById("reasons-body").textContent;
+  const plain = second.map(({ mask }) => timed(() => session.put(variable, mask)));
+  return { first, second, still, reasons, plain };
+}"""
+
+
+@pytest.mark.parametrize("name", ["age", "maximum_heart_rate"])
+def test_a_step_of_a_slider_looks_up_the_answer_and_draws_only_that(
+    name: str, open_cockpit: Any
+) -> None:
+    model = heart("averaged KDB")
+    page = open_cockpit(explorer_html(model))
+    for field, state in (("sex", "male"), ("chest pain", "asymptomatic")):
+        feature(page, field).get_by_text(state, exact=True).click()
+    found = page.evaluate(STEPS, [name.replace("_", " "), 30])
+    seen: set[int] = set()
+    for step in found["first"]:
+        # The answer, its reasons and its interval, once for each state.
+        assert step["runs"] == (0 if step["state"] in seen else 3)
+        seen.add(step["state"])
+    assert len(seen) > 10
+    steps = found["second"]
+    cells = {"sex": "male", "chest_pain": "asymptomatic"}
+    rows = pa.table(
+        {
+            column: pa.array([cells.get(column)] * len(steps), pa.string())
+            if column in ("thallium_scan", *cells)
+            else [step["entered"] if column == name else None for step in steps]
+            for column in COLUMNS
+        }
     )
-    assert np.median(times) < 33
+    for step, chance in zip(steps, model.predict_proba(rows)[:, 1], strict=True):
+        assert step["chance"] == pytest.approx(chance, abs=1e-9)
+        assert step["said"].startswith(f"About {round(100 * chance)} in 100")
+        assert step["runs"] == 0
+        assert step["elsewhere"] == []
+    # A slider that stays where it is changes nothing.
+    assert found["still"]["runs"] == found["still"]["changes"] == 0
+    # Let go, it leaves what the same change leaves that is entered at once.
+    assert page.text_content("#reasons-body") == found["reasons"]
+    assert steps[-1]["factor"][2:6] in found["reasons"]
+    # The least time is that of a step in which no other program ran.
+    assert min(step["time"] for step in steps) < min(found["plain"]) / 2
+
+
+def test_the_mark_on_a_curve_follows_its_slider(open_cockpit: Any) -> None:
+    page = open_cockpit(explorer_html(heart("averaged KDB")))
+    box = feature(page, "maximum heart rate").get_by_role("textbox")
+    box.fill("132")
+    page.locator(".shape path.mine").wait_for()
+    slider = feature(page, "maximum heart rate").get_by_role("slider")
+    marked = """slider => {
+      const curve = document.querySelector(".shape");
+      slider.value = 180;
+      slider.dispatchEvent(new Event("input"));
+      const line = curve.querySelector("line.mine");
+      return [curve.isConnected, curve.querySelector(".bin.on").x.baseVal.value,
+        line.x1.baseVal.value, curve.parentNode.querySelector(".read").textContent];
+    }"""
+    is_kept, bar, line, read = slider.evaluate(marked)
+    assert is_kept
+    assert 0 <= line - bar < 30
+    assert read.startswith("180: ")
 
 
 def test_intervals_are_credible_intervals_of_the_model(open_cockpit: Any) -> None:

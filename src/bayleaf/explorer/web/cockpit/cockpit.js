@@ -2,6 +2,8 @@
 
 // How long after the last change the answer is read out (milliseconds).
 const READ_OUT = 600;
+// Answers that are kept.
+const MOST_COMPUTED = 500;
 const MODES = ["form", "ask", "what-if"];
 
 /** Findings on the left, the answer and why in the middle, one finding on the right. */
@@ -48,6 +50,9 @@ class Cockpit {
       window.addEventListener(event, ({ target }) => { this.pressed = target; }, true);
     }
     this.mode = "form";
+    this.stop = () => {};
+    this.computed = new Map();
+    window.addEventListener("beforeprint", () => this.settle());
     this.findings.build();
     this.#showMode();
     this.#arrange();
@@ -133,22 +138,24 @@ class Cockpit {
     this.findings.focus(variable);
   }
 
-  /** Enter a finding, or take it back. */
-  put(variable, mask, isStep = true) {
+  /** Enter a finding, or take it back; a slider that moves has no time for more than the answer. */
+  put(variable, mask, isStep = true, isSliding = false) {
     if (variable !== this.touched) this.isLooking = false;
-    this.touched = variable;
-    if (this.trial) {
-      const refused = this.session.refusal(this.trial.with(variable, mask));
-      if (!refused) this.trial = this.trial.with(variable, mask);
-      this.update();
-      this.say(refused);
-      return;
-    }
-    const refused = this.session.put(variable, mask, isStep);
-    if (refused) {
+    Object.assign(this, { touched: variable, isSliding });
+    const { session } = this;
+    const trial = this.trial?.with(variable, mask);
+    const refused = trial ? session.refusal(trial) : session.put(variable, mask, isStep);
+    if (trial && !refused) this.trial = trial;
+    if (trial || refused) {
       this.update();
       this.say(refused);
     }
+    this.isSliding = false;
+  }
+
+  /** Do at once what waits for a paint: the slider stands still, or the page is printed. */
+  settle() {
+    this.stop.finish?.();
   }
 
   /** Show the picture of a feature. */
@@ -181,7 +188,22 @@ class Cockpit {
     };
   }
 
+  /** The answer, its reasons and its interval, kept for a slider that moves to and fro. */
+  #compute(evidence) {
+    const { outcome, computed } = this;
+    const key = `${outcome.chosen} ${evidence.map((mask) => mask ?? "").join(";")}`;
+    if (!computed.has(key)) {
+      if (computed.size >= MOST_COMPUTED) computed.clear();
+      const answer = outcome.answer(evidence);
+      const reasons = answer && outcome.reasons(evidence, answer);
+      computed.set(key, { answer, reasons, interval: answer && this.headline.interval(answer, evidence) });
+    }
+    return computed.get(key);
+  }
+
+  /** Show the answer and what explains it; while a slider moves that follows the paint. */
   update() {
+    this.stop();
     const hold = this.#anchor();
     // What is tried is of one case.
     if (this.trial && this.session.evidence !== this.tried) {
@@ -190,23 +212,52 @@ class Cockpit {
       this.#showMode();
     }
     const evidence = this.evidence();
-    const answer = this.outcome.answer(evidence);
-    const reasons = answer && this.outcome.reasons(evidence, answer);
-    Object.assign(this, { answer, reasons });
-    this.interval = answer && this.headline.interval(answer, evidence);
+    const { answer, reasons } = Object.assign(this, this.#compute(evidence));
     this.terms = new Map(reasons?.items.map(({ variable, value }) => [variable, value]));
     this.touched ??= reasons?.items[0]?.variable ?? this.findings.byStrength[0] ?? null;
-    if (this.mode !== "ask") this.findings.show(this.terms);
     this.headline.show(answer, reasons);
-    keepFocus(byId("reasons-body"), () => this.waterfall.show(answer, reasons));
     write(this.strip, answer ? this.headline.short(answer) : "");
-    this.rows?.show(answer, reasons);
+    if (this.isSliding) {
+      const mask = evidence[this.touched];
+      this.findings.row(this.touched).show(mask, this.terms.get(this.touched));
+      if (this.picture.variable === this.touched) this.picture.follow?.(mask);
+      hold();
+      this.stop = runInSlices(this.#follow(), () => {});
+      return;
+    }
+    this.#explain();
     this.#place();
     // Before the picture, which reads the same layout, and is below what is pressed.
     hold();
     this.showPicture();
-    this.next.show(this.mode === "ask" ? null : answer);
-    if (this.mode === "ask") this.questionnaire.show();
+    this.#advise();
+  }
+
+  /** What follows the paint of a step of a slider. */
+  * #follow() {
+    const hold = this.#anchor();
+    this.#explain();
+    this.#place();
+    hold();
+    yield null;
+    this.showPicture();
+    yield null;
+    this.#advise();
+  }
+
+  /** Show what each finding does, and rows like the case. */
+  #explain() {
+    const { answer, reasons } = this;
+    if (this.mode !== "ask") this.findings.show(this.terms);
+    keepFocus(byId("reasons-body"), () => this.waterfall.show(answer, reasons));
+    this.rows?.show(answer, reasons);
+  }
+
+  /** Show what to ask or to change, and how good such answers are. */
+  #advise() {
+    const { answer, mode } = this;
+    this.next.show(mode === "ask" ? null : answer);
+    if (mode === "ask") this.questionnaire.show();
     this.proposals.show();
     this.quality.show?.(answer);
     this.#readOut(answer);

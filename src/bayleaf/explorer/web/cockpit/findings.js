@@ -42,8 +42,8 @@ class FindingRow {
     ]);
   }
 
-  #put(mask, isStep) {
-    this.cockpit.put(this.variable, mask, isStep);
+  #put(mask, ...how) {
+    this.cockpit.put(this.variable, mask, ...how);
   }
 
   /** A chip; chosen again by a pointer it is taken back. */
@@ -64,7 +64,7 @@ class FindingRow {
 
   #number() {
     const { session } = this.cockpit;
-    this.number = new NumberField(this.cockpit, this.variable, (mask, isStep) => this.#put(mask, isStep));
+    this.number = new NumberField(this.cockpit, this.variable, (...given) => this.#put(...given), () => this.cockpit.settle());
     const { missing, states } = session.model.variables[this.variable];
     if (missing === undefined) return this.number.node;
     this.missing = pressing(states[missing], () => this.#put(hardMask(states.length, missing)), { className: "pick" });
@@ -90,25 +90,26 @@ class FindingRow {
     const { cockpit, variable } = this;
     const state = onlyState(mask);
     this.node.classList.toggle("touched", variable === cockpit.touched);
-    this.name.setAttribute("aria-expanded", String(variable === cockpit.touched));
-    this.factor.className = `factor ${term === undefined ? "" : cockpit.scale.side(term)}`;
-    this.factor.replaceChildren(...(term === undefined ? [] : [
+    mark(this.name, "aria-expanded", String(variable === cockpit.touched));
+    mark(this.factor, "class", `factor ${term === undefined ? "" : cockpit.scale.side(term)}`);
+    fill(this.factor, term === undefined ? [] : [
       arrow(cockpit.scale.side(term)), element("span", { "aria-hidden": "true", text: cockpit.scale.change(term) }),
       element("span", { className: "unseen", text: cockpit.scale.spoken(term) }),
-    ]));
+    ]);
     write(this.state, mask ? "Clear" : "not known");
     this.unknown.classList.toggle("clear", Boolean(mask));
     if (this.radios) {
-      this.open.setAttribute("aria-label", mask ? "Clear: not known" : "not known");
+      mark(this.open, "aria-label", mask ? "Clear: not known" : "not known");
       this.open.checked = !mask;
       this.radios.forEach(({ input }, own) => { input.checked = own === state; });
     } else {
-      this.unknown.setAttribute("aria-pressed", String(!mask));
-      this.unknown.setAttribute("aria-label", mask ? `Clear ${cockpit.words.label(variable)}` : `${cockpit.words.label(variable)} not known`);
+      mark(this.unknown, "aria-pressed", String(!mask));
+      mark(this.unknown, "aria-label", mask ? `Clear ${cockpit.words.label(variable)}` : `${cockpit.words.label(variable)} not known`);
     }
     if (this.select) this.select.value = state < 0 ? "" : String(state);
-    this.missing?.setAttribute("aria-pressed", String(state === this.cockpit.session.model.variables[variable].missing));
-    this.number?.show(this.missing && state === this.cockpit.session.model.variables[variable].missing ? null : mask);
+    const isMissing = Boolean(this.missing) && state === cockpit.session.model.variables[variable].missing;
+    if (this.missing) mark(this.missing, "aria-pressed", String(isMissing));
+    this.number?.show(isMissing ? null : mask);
     write(this.note, [
       mask && state < 0 ? `Now: ${cockpit.words.value(variable, mask)}.` : "", this.#change(mask),
     ].filter(Boolean).join(" "));
@@ -135,6 +136,8 @@ class FindingRow {
       this.fixed.hidden = !trial;
     }
     this.fixed.firstChild.checked = isFixed;
+    if (isFixed === this.isFixed) return;
+    this.isFixed = isFixed;
     for (const field of this.node.querySelectorAll("input, select, button:not(.feature-name)")) {
       if (field.type !== "checkbox") field.disabled = isFixed;
     }

@@ -21,10 +21,10 @@ class Icons {
 
   /** Fill a count; those that the interval leaves uncertain are paler. */
   show(count, text, range) {
-    this.node.setAttribute("aria-label", text);
+    mark(this.node, "aria-label", text);
     const [low, high] = range ? [peopleOf(range.low), peopleOf(range.high)] : [count, count];
     const kind = (i) => (i < count ? (i < low ? "on" : "on likely") : i < high ? "on unlikely" : "");
-    this.people.forEach((person, i) => person.setAttribute("class", `person ${kind(i)}`));
+    this.people.forEach((person, i) => mark(person, "class", `person ${kind(i)}`));
   }
 }
 
@@ -55,7 +55,8 @@ class Headline {
     const { cockpit } = this;
     const isEmpty = !answer;
     this.icons.node.toggleAttribute("hidden", isEmpty);
-    for (const part of [this.facts, this.caption, this.classes]) part.hidden = isEmpty;
+    for (const part of [this.facts, this.caption]) part.hidden = isEmpty;
+    this.classes.toggleAttribute("hidden", isEmpty || cockpit.outcome.isBinary || answer.logs.length < 2);
     if (isEmpty) {
       this.line.replaceChildren("These findings contradict each other in the model: take one back.");
       return;
@@ -64,11 +65,11 @@ class Headline {
     const { target, chance } = answer;
     const before = cockpit.trial ? outcome.answer(cockpit.session.evidence) : null;
     const isMoved = before && before.target === target && near(before.chance) !== near(chance);
-    this.line.replaceChildren(
+    fill(this.line, [
       element("strong", {}, [`${about(chance)} in 100`,
         ...(isMoved ? [element("span", { className: "was", text: ` instead of ${near(before.chance)}` })] : [])]),
       this.predicate(target),
-    );
+    ]);
     this.#facts(answer, reasons);
     const count = peopleOf(chance);
     const label = words.state(outcome.question, target);
@@ -77,10 +78,10 @@ class Headline {
     this.icons.show(count, `Of 100 ${words.cases}, ${count} filled in: ${label}${within}.`, range);
     const rest = outcome.isBinary ? words.state(outcome.question, answer.against) : "other";
     const key = (mark, text) => element("span", {}, [element("i", { className: `person-key ${mark}` }), text]);
-    this.caption.replaceChildren(
+    fill(this.caption, [
       key("on", `${label}: ${of100(chance)}`), key("", `${rest}: ${of100(1 - chance)}`),
       ...(range ? [key("likely", `paler: within the interval, ${of100(range.low)} to ${of100(range.high)}`)] : []),
-    );
+    ]);
     this.#classes(answer);
   }
 
@@ -117,32 +118,32 @@ class Headline {
     if (session.loss && decision !== argMax(answer.logs)) {
       parts.push(element("br"), `The cheapest decision under the loss matrix: ${words.state(outcome.question, decision)}.`);
     }
-    this.facts.replaceChildren(...parts);
+    fill(this.facts, parts);
   }
 
   /** Of more than two classes, each with its chance; a click makes it the one in question. */
   #classes({ logs, target }) {
     const { outcome, words } = this.cockpit;
-    this.classes.hidden = outcome.isBinary || logs.length < 2;
     if (this.classes.hidden) return;
     const ranked = [...logs.keys()].sort((a, b) => logs[b] - logs[a] || a - b);
     const shown = ranked.slice(0, CLASSES_SHOWN);
     if (!shown.includes(target)) shown.push(target);
     const key = document.activeElement?.dataset.key;
-    this.classes.replaceChildren(...shown.map((state) => {
+    const bars = shown.map((state) => {
       const chance = Math.exp(logs[state]);
-      const fill = element("span", { className: "fill" });
-      fill.style.width = share(chance);
+      const bar = element("span", { className: "fill" });
+      bar.style.width = share(chance);
       const button = pressing("", () => this.cockpit.ask(state), {
         className: "class-bar", "aria-pressed": String(state === target), "data-key": `class-${state}`,
       });
-      button.append(fill, element("span", { className: "label", dir: "auto", text: words.state(outcome.question, state) }),
+      button.append(bar, element("span", { className: "label", dir: "auto", text: words.state(outcome.question, state) }),
         element("span", { className: "value", text: `${of100(chance)} in 100` }));
       return button;
-    }));
+    });
     if (ranked.length > shown.length) {
-      this.classes.append(element("p", { className: "note", text: `${ranked.length - shown.length} less probable classes are not listed.` }));
+      bars.push(element("p", { className: "note", text: `${ranked.length - shown.length} less probable classes are not listed.` }));
     }
+    fill(this.classes, bars);
     if (key?.startsWith("class-")) this.classes.querySelector(`[data-key="${key}"]`)?.focus();
   }
 

@@ -6,7 +6,7 @@ const TYPING = 700;
 
 /** A slider and a box for a variable of numbers. */
 class NumberField {
-  constructor({ session, words, outcome }, variable, change) {
+  constructor({ session, words, outcome }, variable, change, settle) {
     Object.assign(this, { session, variable, change });
     const about = session.model.variables[variable];
     this.intervals = outcome.intervals(variable);
@@ -34,10 +34,13 @@ class NumberField {
     this.node.append(this.remark);
     let isDragging = false;
     this.slider.addEventListener("input", () => {
-      this.#enter(this.#rounded(Number(this.slider.value)), !isDragging);
+      this.#enter(this.#rounded(Number(this.slider.value)), !isDragging, true);
       isDragging = true;
     });
-    this.slider.addEventListener("change", () => { isDragging = false; });
+    this.slider.addEventListener("change", () => {
+      isDragging = false;
+      settle();
+    });
     this.slider.addEventListener("keydown", (event) => this.#steps(event));
     this.box.addEventListener("input", () => this.#wait());
     this.box.addEventListener("change", () => this.#read());
@@ -76,13 +79,17 @@ class NumberField {
     else if (this.isSet) this.change(null);
   }
 
-  #enter(text, isStep = true) {
+  #enter(text, isStep = true, isSliding = false) {
     const decimal = text.includes(".") ? text : text.replace(",", ".");
     const mask = readEntered(this.session, this.variable, text)
       ?? readEntered(this.session, this.variable, decimal);
-    this.box.setAttribute("aria-invalid", String(!mask));
-    if (!mask) this.#warn("Type a number, such as " + this.typical(this.intervals[0].state) + ".");
-    if (mask) this.change(mask, isStep);
+    if (mask) {
+      this.box.removeAttribute("aria-invalid");
+      this.change(mask, isStep, isSliding);
+    } else {
+      this.box.setAttribute("aria-invalid", "true");
+      this.#warn("Type a number, such as " + this.typical(this.intervals[0].state) + ".");
+    }
   }
 
   /** The number that evidence stands for: as typed, else the middle of its interval. */
@@ -111,18 +118,18 @@ class NumberField {
     this.slide.classList.toggle("unset", value === undefined);
     const middle = (this.axis.low + this.axis.high) / 2;
     if (document.activeElement !== this.slider || value === undefined) this.slider.value = String(value ?? middle);
-    this.slider.setAttribute("aria-valuetext", mask ? mask.entered ?? this.#named(mask) : "not known");
+    mark(this.slider, "aria-valuetext", mask ? mask.entered ?? this.#named(mask) : "not known");
     if (document.activeElement !== this.box || !mask) {
       this.box.value = mask?.entered ?? "";
       this.box.removeAttribute("aria-invalid");
     }
     if (this.box.getAttribute("aria-invalid") !== "true") this.#warn(this.#outside(mask));
-    this.box.placeholder = mask && mask.entered === undefined ? this.#named(mask) : "–";
+    mark(this.box, "placeholder", mask && mask.entered === undefined ? this.#named(mask) : "–");
     markBar(this.bars, this.bins, value);
   }
 
   #warn(text) {
-    this.remark.hidden = !text;
+    this.remark.toggleAttribute("hidden", !text);
     write(this.remark, text);
   }
 

@@ -18,11 +18,11 @@ class NumberHeadline {
     const { trial, session } = this.cockpit;
     const before = trial ? scale.total(outcome.answer(session.evidence).mean) : "";
     const isMoved = before && before !== scale.total(answer.mean);
-    this.line.replaceChildren(
+    fill(this.line, [
       element("strong", {}, [`About ${scale.total(answer.mean)}`,
         ...(isMoved ? [element("span", { className: "was", text: ` instead of ${before}` })] : [])]),
       this.#rest(),
-    );
+    ]);
     const evidence = this.cockpit.evidence();
     const parts = [element("b", { text: scale.intervalText(answer) })];
     if (!reasons.items.length) parts.push(". Nothing entered yet: choose a finding.");
@@ -31,7 +31,7 @@ class NumberHeadline {
       const text = words.finding(variable, evidence[variable]);
       parts.push(i ? ", " : element("br"), text, " ", element("b", { className: scale.side(value), text: scale.change(value) }));
     });
-    this.facts.replaceChildren(...parts);
+    fill(this.facts, parts);
     this.drawing.replaceChildren(this.#distribution(answer));
   }
 

@@ -24,21 +24,28 @@ class Picture {
     if (!isAble) return;
     if (this.variable !== variable) {
       this.body.replaceChildren(element("p", { className: "note", text: "Computing …" }));
-      this.variable = variable;
+      Object.assign(this, { variable, drawn: [], follow: null });
     }
     const { words } = cockpit;
     const unit = words.unitOf(variable);
-    this.heading.replaceChildren(...breakable(words.label(variable)), ...(unit ? [element("span", { className: "note", text: `, ${unit}` })] : []));
+    fill(this.heading, [...breakable(words.label(variable)), ...(unit ? [element("span", { className: "note", text: `, ${unit}` })] : [])]);
     const others = evidence.with(variable, null);
     const isGiven = others.some((mask) => mask);
     const nothing = outcome.nothing;
     const draw = (effects, alone) => {
       const { values } = effects;
       const { cuts } = session.model.variables[variable];
-      const ends = cockpit.scale.band(effects);
-      const lead = element("p", { className: "note", text: cockpit.scale.lead(isGiven, ends && (cuts ? "band" : "line"), Boolean(cuts)) });
-      const mask = evidence[variable];
-      this.body.replaceChildren(lead, cuts ? this.#curve(variable, mask, effects, ends, alone?.values) : this.#bars(variable, mask, values, ends), this.#table(variable, values));
+      const mask = cockpit.evidence()[variable];
+      // On a curve only the mark follows the value.
+      const shown = [effects, alone, words.unit, this.body.clientWidth, cuts ? null : mask];
+      if (shown.some((part, i) => part !== this.drawn[i])) {
+        const ends = cockpit.scale.band(effects);
+        const lead = element("p", { className: "note", text: cockpit.scale.lead(isGiven, ends && (cuts ? "band" : "line"), Boolean(cuts)) });
+        const { node, follow } = cuts ? this.#curve(variable, effects, ends, alone?.values) : this.#bars(variable, mask, values, ends);
+        Object.assign(this, { drawn: shown, follow });
+        this.body.replaceChildren(lead, node, this.#table(variable, values));
+      }
+      this.follow?.(mask);
     };
     function* work() {
       let effects;
@@ -56,7 +63,8 @@ class Picture {
     this.stop = runAtOnce(work(), ([{ effects, alone }]) => draw(effects, alone));
   }
 
-  #curve(variable, mask, { values, widths }, ends, alone) {
+  /** A curve, and a function that marks what is known on it. */
+  #curve(variable, { values, widths }, ends, alone) {
     const { session, words, scale } = this.cockpit;
     const about = session.model.variables[variable];
     const intervals = this.cockpit.outcome.intervals(variable);
@@ -80,12 +88,9 @@ class Picture {
       made.textContent = content;
       return made;
     };
-    const value = mask && this.cockpit.findings.valueOf(variable, mask);
-    const at = value === undefined || value === null ? null : intervalAt(intervals, value);
     const hasRows = intervals[0].rows !== null;
     const bins = binsOf(intervals, axis);
     const bars = densityBars(bins, x, base, ROWS_HEIGHT - 4);
-    markBar(bars, bins, value);
     const parts = [
       ...grid.flatMap(({ at: own, text: label }) => [
         drawn("line", { x1: left, x2: right, y1: y(own), y2: y(own), class: "grid" }),
@@ -115,24 +120,34 @@ class Picture {
     const point = (number, own, label, isMine) => {
       const nats = values[own.state];
       const state = words.state(variable, own.state);
-      probe.replaceChildren(
+      fill(probe, [
         drawn("line", { x1: x(number), x2: x(number), y1: CURVE_TOP, y2: base, class: isMine ? "mine" : "probe" }),
         drawn("path", { d: `M${x(number)} ${y(nats) - 7}l7 7l-7 7l-7 -7z`, class: isMine ? "mine" : "probe" }),
         ...(isMine ? [text("you are here", { class: "here", y: CURVE_TOP + 12, x: x(number) + (x(number) > width - 130 ? -8 : 8), "text-anchor": x(number) > width - 130 ? "end" : "start" })] : []),
-      );
+      ]);
       const rows = own.rows === null ? "" : ` ${brief(own.rows)} of ${brief(sumOf(intervals.map((i) => i.rows)))} training rows are in this interval.`;
       const vague = isVague(own) ? [" Vague: its 95 % interval goes from ", scale.effect(ends.lows[own.state]), " to ", scale.effect(ends.highs[own.state]), "."] : [];
-      line.replaceChildren(element("b", { text: `${label}${words.unitOf(variable) ? ` ${words.unitOf(variable)}` : ""}: ` }), scale.effect(nats),
-        state === label ? "." : state.startsWith("(") ? ` ${state}.` : ` (${state}).`, rows, ...vague, this.#beyond(about, number, isMine));
+      fill(line, [element("b", { text: `${label}${words.unitOf(variable) ? ` ${words.unitOf(variable)}` : ""}: ` }), scale.effect(nats),
+        state === label ? "." : state.startsWith("(") ? ` ${state}.` : ` (${state}).`, rows, ...vague, this.#beyond(about, number, isMine)]);
     };
+    let mask;
+    let value;
     const rest = () => {
-      if (at) point(value, at, mask.entered ?? words.state(variable, at.state), true);
+      if (Number.isFinite(value)) {
+        const own = intervalAt(intervals, value);
+        point(value, own, mask.entered ?? words.state(variable, own.state), true);
+      }
       else {
         probe.replaceChildren();
         line.textContent = `Bars: ${hasRows ? "training rows" : "share"} per unit. Point at the curve to read it; enter a value to mark it.`;
       }
     };
-    rest();
+    const follow = (own) => {
+      mask = own;
+      value = mask && this.cockpit.findings.valueOf(variable, mask);
+      markBar(bars, bins, value);
+      rest();
+    };
     drawing.addEventListener("pointermove", (event) => {
       const box = drawing.getBoundingClientRect();
       const place = ((event.clientX - box.left) * width) / box.width;
@@ -147,7 +162,7 @@ class Picture {
       shown.some(isVague) ? `Thin: vague, as few rows leave more than a factor of ${VAGUE_FACTOR} to either side open.` : "",
       isCut ? "Effects beyond the axis are drawn at its ends." : "",
     ].filter(Boolean).join(" ");
-    return element("div", {}, [element("p", { className: "note", text: remarks }), drawing, line]);
+    return { node: element("div", {}, [element("p", { className: "note", text: remarks }), drawing, line]), follow };
   }
 
   #beyond({ range }, number, isMine) {
@@ -188,7 +203,7 @@ class Picture {
         ...(rows.length ? [element("span", { className: "note", text: `${brief(rows[state])} training rows` })] : []),
       ]);
     });
-    return element("div", {}, [axis, element("ul", { className: "value-rows" }, items)]);
+    return { node: element("div", {}, [axis, element("ul", { className: "value-rows" }, items)]) };
   }
 
   /** The numbers of a curve. */

@@ -70,7 +70,9 @@ class Quality {
     const { outcome, findings } = this.cockpit;
     const all = sumOf(outcome.rows(findings.features[0]));
     const { fitted } = this.about;
-    return `${all ? `, learned from ${brief(all)}` : ""}${fitted ? ` on ${new Date(fitted).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" })}` : ""}`;
+    // Dates take long to write, and this one stays.
+    this.learned ??= `${all ? `, learned from ${brief(all)}` : ""}${fitted ? ` on ${new Date(fitted).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" })}` : ""}`;
+    return this.learned;
   }
 
   /** How often an answer like this one came true, in a sentence; "" if not known. */
@@ -93,10 +95,10 @@ class Quality {
       "Each row was left out of the counts alone, so new cases are predicted a little worse, those of other places or times perhaps much worse.",
       ...(this.cockpit.session.engine.hasIntervals ? ["The 95 % interval covers what the number of training rows leaves open, not errors of the data."] : []),
     ] : [];
-    this.lines.replaceChildren(...[...this.facts(answer), ...notes]
+    fill(this.lines, [...this.facts(answer), ...notes]
       .map((text) => element("li", { text, dir: "auto", className: notes.includes(text) ? "note" : "" })));
     if (!this.isKnown || !answer) return;
-    this.table.replaceChildren(...Array.from({ length: this.nBins }, (_, bin) => this.#bin(answer.target, bin))
+    fill(this.table, Array.from({ length: this.nBins }, (_, bin) => this.#bin(answer.target, bin))
       .filter(Boolean).map(({ rows, given, came }) => element("tr", {}, [
         element("th", { scope: "row", text: `${of100(given)} in 100` }),
         element("td", { className: "number", text: `${of100(came)} of 100` }),

@@ -55,7 +55,8 @@ class Outcome {
 
   /** The answer before anything is known. */
   start({ target, against }) {
-    const logs = this.session.answer(this.nothing).logs ?? this.nothing;
+    this.initial ??= this.session.answer(this.nothing).logs ?? this.nothing;
+    const logs = this.initial;
     return { chance: Math.exp(logs[target]), logOdds: logs[target] - logs[against] };
   }
 
@@ -99,22 +100,18 @@ class Outcome {
     const others = evidence.with(variable, null);
     const isKnown = others.some((mask) => mask);
     const key = `${variable} ${isKnown} ${answer.target} ${answer.against}`;
-    const curve = this.curves.get(key);
-    if (curve?.others.every((mask, v) => mask === others[v])) {
-      yield curve;
-      return;
-    }
+    const before = this.curves.get(key);
+    const curve = before?.others.every((mask, v) => mask === others[v]) ? before : { others, states: [] };
+    this.curves.set(key, curve);
     const card = this.session.card(variable);
-    const states = [];
-    for (let state = 0; state < card; state += 1) {
-      states.push(this.effectOf(variable, state, others, answer));
-      if (state + 1 < card) yield null;
+    const { states } = curve;
+    while (states.length < card) {
+      states.push(this.effectOf(variable, states.length, others, answer));
+      if (states.length < card) yield null;
     }
     const part = (name) => Float64Array.from(states, (own) => own[name]);
-    const parts = Object.keys(states[0]).map((name) => [name, part(name)]);
-    const found = { others, ...Object.fromEntries(parts) };
-    this.curves.set(key, found);
-    yield found;
+    curve.effects ??= Object.fromEntries(Object.keys(states[0]).map((name) => [name, part(name)]));
+    yield curve.effects;
   }
 
   /** How much each open feature is expected to take away of the doubt, one a step. */

@@ -33,6 +33,20 @@ function write(place, text) {
   if (place.textContent !== text) place.textContent = text;
 }
 
+/** Set an attribute, if it is another. */
+function mark(place, name, value) {
+  if (place.getAttribute(name) !== value) place.setAttribute(name, value);
+}
+
+/** Set the children of an element; those that stay equal are not laid out again. */
+function fill(place, children) {
+  const made = document.createDocumentFragment();
+  made.append(...children);
+  const [before, after] = [place, made].map(({ childNodes }) => [...childNodes]);
+  if (before.length !== after.length) place.replaceChildren(made);
+  else before.forEach((old, i) => { if (!old.isEqualNode(after[i])) old.replaceWith(after[i]); });
+}
+
 /**
  * A text whose names may be broken between the words they are joined of, and no numbers;
  * if it is one word longer than a line, into even pieces, so that no letter is left alone.

@@ -54,7 +54,7 @@ function densityBars(bins, x, base, height) {
 /** Mark the bar in which a number lies. */
 function markBar(bars, bins, value) {
   const on = value === undefined || value === null ? -1 : bins.findIndex(({ high }) => value <= high);
-  bars.forEach((bar, i) => bar.setAttribute("class", i === on ? "bin on" : "bin"));
+  bars.forEach((bar, i) => mark(bar, "class", i === on ? "bin on" : "bin"));
 }
 
 /** Round numbers on an axis. */

@@ -175,8 +175,8 @@ class Page {
   }
 
   #steps() {
-    byId("undo").disabled = !this.session.history.length && !this.edit?.editing?.isEdited;
-    byId("redo").disabled = !this.session.future.length;
+    byId("undo").toggleAttribute("disabled", !this.session.history.length && !this.edit?.editing?.isEdited);
+    byId("redo").toggleAttribute("disabled", !this.session.future.length);
   }
 
   #remarks() {
