@@ -325,6 +325,7 @@ def test_every_start_learns_exclusive_or(architecture: tuple[int, ...]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_most_starts_of_six_levels_learn_the_parity_of_four_bits() -> None:
     assert _right_starts(4, architecture=(2,) * 6, n_passes=2000) >= 12
     assert _right_starts(4, architecture=(2,) * 4, n_passes=2000) == 0

@@ -221,8 +221,15 @@ TABLES = {
     "mushroom": load_mushroom(return_X_y=True),
     **{f"noisy{seed}": _noisy_table(seed) for seed in range(30)},
 }
+QUICK = ("heart", "noisy0")
+SLOW = ("vote", "mushroom", "noisy1", "noisy2", "noisy3")
 SEARCHED = [
-    pytest.param(t, s, marks=[] if t in ("heart", "noisy0") else pytest.mark.slow)
+    pytest.param(
+        t,
+        s,
+        marks=[pytest.mark.slow] * (t not in QUICK)
+        + [pytest.mark.long] * (t not in QUICK + SLOW),
+    )
     for t, s in itertools.product(TABLES, SEARCHES)
     # It finds no latent variable there.
     if (t, s) != ("vote", "algorithm3")

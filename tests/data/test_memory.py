@@ -153,7 +153,7 @@ else:
         ),
         ("KDBClassifier", {"k": 2}, "refused: the table of feature"),
         ("AODEClassifier", {}, "refused: averaging 6 networks"),
-        ("A2DEClassifier", {}, "refused: "),
+        pytest.param("A2DEClassifier", {}, "refused: ", marks=pytest.mark.long),
         pytest.param(
             "AveragedKDBClassifier",
             {"n_networks": 4, "max_parents": 1},

@@ -15,7 +15,11 @@ from offenders import check_each
 FOLDER = Path(__file__).parents[2] / "examples"
 EXAMPLES = sorted(FOLDER.glob("plot_*.py"))
 # These work for more than five seconds.
-LONG = {"plot_mushroom_density", "plot_comparison_with_scikit_learn"}
+LONG = {
+    "plot_mushroom_density",
+    "plot_comparison_with_scikit_learn",
+    "plot_mixtures_on_parity",
+}
 
 
 def named(path: Path) -> str:

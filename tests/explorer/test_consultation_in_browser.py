@@ -433,7 +433,15 @@ def paste(page: Any, text: str) -> tuple[str, list[int | None], np.ndarray]:
     return page.inner_text("#message"), states, np.array(found)
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name, marks=[pytest.mark.long] * (name not in ("nb", "aode", "auto"))
+        )
+        for name in CLASSIFIERS
+    ],
+)
 def test_numbers_are_pasted_into_a_page_of_rounded_counts(
     name: str, open_page: Any
 ) -> None:

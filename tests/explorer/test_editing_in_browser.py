@@ -60,7 +60,9 @@ def frame_of(X: pa.Table, y: Any) -> pa.Table:
 @pytest.mark.slow
 @pytest.mark.parametrize("smoothing", ["laplace", "dirichlet"])
 @pytest.mark.parametrize("source", [heart, with_holes], ids=["whole", "holes"])
-@pytest.mark.parametrize("kind", ["nb", "tan", "kdb"])
+@pytest.mark.parametrize(
+    "kind", ["tan", *(pytest.param(k, marks=pytest.mark.long) for k in ("nb", "kdb"))]
+)
 def test_the_score_before_is_python_s(
     kind: str, source: Any, smoothing: str, open_page: Any
 ) -> None:

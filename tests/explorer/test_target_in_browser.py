@@ -336,7 +336,10 @@ def test_what_if_carries_a_number_where_the_reader_wants_it(
     assert page.evaluate(TRIED)["states"][:4] == start
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 400)])
+@pytest.mark.parametrize(
+    ("scheme", "width"),
+    [("light", 1280), pytest.param("dark", 400, marks=pytest.mark.long)],
+)
 def test_axe_finds_nothing(
     scheme: str, width: int, open_page: Any, axe_script: str
 ) -> None:

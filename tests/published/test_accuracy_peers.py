@@ -26,6 +26,7 @@ def _table(n_rows: int, noise: float) -> tuple[pd.DataFrame, np.ndarray[Any, Any
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_rounds_are_few_where_there_is_nothing_to_learn() -> None:
     peer = BoostingByFolds("HistGradientBoosting", most_rounds=20)
     assert peer.fit(*_table(150, 1.0)).n_rounds_ < 10

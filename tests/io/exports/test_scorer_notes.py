@@ -198,7 +198,10 @@ def test_notes_of_the_python_file_are_those_of_predict(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", list(SETTINGS))
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=[pytest.mark.long] * (n != "plan")) for n in SETTINGS],
+)
 def test_every_cell_has_the_same_note_in_javascript(name: str, tmp_path: Path) -> None:
     rows = [{**ROW, column: cell} for column in [*ROW, "extra"] for cell in CELLS]
     found = node_notes(name, rows, tmp_path)

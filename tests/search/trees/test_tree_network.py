@@ -440,6 +440,7 @@ def test_ways_out_gain_what_full_recomputation_says(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["mdl", "aic", "bdeu"])
 @pytest.mark.parametrize("is_local", [False, True])
 def test_ways_out_of_many_tables_gain_what_full_recomputation_says(
