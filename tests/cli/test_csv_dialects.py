@@ -331,6 +331,25 @@ def test_a_cell_below_no_name_is_refused(run: Run, tmp_path: Path) -> None:
     assert read_table(str(source)).column_names == ["a", "", "b"]
 
 
+def test_a_header_below_a_title_may_have_numbers_among_its_names(
+    tmp_path: Path,
+) -> None:
+    columns = {
+        "numbers": "3.5 . 4.5 - 5.5 6.5 7.5 8.5 9.5 NA",
+        "dates": " ".join(f"2020-01-1{i}" for i in range(10)),
+        "words": "a b b c c a a b c c",
+    }
+
+    def check(name: str) -> None:
+        cells = columns[name].split()
+        body = "".join(f"{cell},{i},{i % 3},w{i}\n" for i, cell in enumerate(cells))
+        (tmp_path / "t.csv").write_text("Sales\n\ngröße,1,2,3\n" + body, "utf-8")
+        table = read_table(str(tmp_path / "t.csv"))
+        assert table.column_names == ["größe", "1", "2", "3"]
+
+    check_each(columns, check)
+
+
 def test_lines_that_repeat_a_header_above_numbers_are_no_rows(
     run: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from bayleaf.cli.options import BLANK, SEPARATORS, FileFormat
-from bayleaf.data.text_forms import MISSING_MARKERS
+from bayleaf.data.text_forms import MISSING_MARKERS, is_marker
 from bayleaf.wording import counted
 
 # Rows by which a layout is chosen.
@@ -20,6 +20,7 @@ _MAX_ROWS = 100
 # The first line of files that spreadsheets split by another sign than their own.
 _DECLARED = re.compile(r'"?sep=(.)"?[ \r\n]*', re.IGNORECASE)
 _NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*")
+_DIGIT = re.compile(r"\d")
 _YEAR = re.compile(r"[12]\d{3}")
 # What may be a number of any country, with a sign of currency or percent.
 _LIKE_NUMBER = re.compile(r"\s*[^\w\s]{0,2}\s?\d[\d.,'’\s]*\S?\s*")
@@ -121,12 +122,19 @@ class _Layout:
         cls, lines: Sequence[str], separator: str, form: FileFormat, n_declared: int = 0
     ) -> _Layout:
         """The layout of a file's first lines, cut by a separator."""
-        numbered = _rows(lines[n_declared:], separator)
+        lines = lines[n_declared:]
+        if separator == BLANK:
+            lines = [collapse_blanks(line.encode()).decode() for line in lines]
+        numbered = _rows(lines, separator)
         rows = [row for _, row in numbered]
         if not rows:
             return cls(Dialect(separator, n_declared, n_declared > 0), 0, 0.0, False)
         widths = Counter(len(row) for row in rows if not _is_comment(row))
         n_cut = max(widths or [1], key=lambda width: (widths[width], width))
+        if n_cut > 1 and len(rows) <= _MAX_ROWS:
+            # Notes below the rows are no part of their layout.
+            end = footer_start([line.encode() for line in lines], separator, n_cut)
+            rows = [row for above, row in numbered if above < end] or rows
         full = [row for row in rows if len(row) == n_cut]
         # The header itself may end without a separator.
         trailing = n_cut > 1 and len(full) > 1 and not any(r[-1] for r in full[1:])
@@ -161,8 +169,6 @@ class _Layout:
 
 def _rows(lines: Sequence[str], separator: str) -> list[tuple[int, Row]]:
     """The first rows that are not blank, and the number of lines above each."""
-    if separator == BLANK:
-        lines = [collapse_blanks(line.encode()).decode() for line in lines]
     rows: list[tuple[int, Row]] = []
     reader = csv.reader(lines, delimiter=separator)
     above = 0
@@ -204,7 +210,9 @@ def _first_row(rows: Sequence[Row], width: int, no_header: bool) -> tuple[int, b
     after = first + sum(1 for _ in takewhile(is_title, rows[first:]))
     if after == first or after == len(rows) or len(rows[after]) != width:
         return first, False
-    if no_header or _is_header(rows[after], rows[after + 1 :]):
+    header, below = rows[after], rows[after + 1 :]
+    # Names may be numbers if others are above values of another kind.
+    if no_header or _is_header(header, below) or _names_columns(header, below):
         return after, True
     return first, False
 
@@ -225,14 +233,35 @@ def _is_header(row: Row, below: Sequence[Row]) -> bool:
     )
 
 
+def _names_columns(row: Row, below: Sequence[Row]) -> bool:
+    """Whether cells of a row differ from those below, which are numbers or repeated."""
+    names = {j: name for j, name in enumerate(row) if not _NUMBER.fullmatch(name)}
+    if any(name.strip() and _occurs(name, j, below) for j, name in names.items()):
+        return False
+    columns = [[r[j] for r in below if len(r) == len(row)] for j in range(len(row))]
+    return _is_apart(row, below) or any(
+        name.strip() and columns[j] and min(Counter(columns[j]).values()) > 1
+        for j, name in names.items()
+    )
+
+
 def _is_apart(header: Row, rows: Sequence[Row]) -> bool:
-    """Whether a column has a name above numbers alone, but for copies of the header."""
-    # Notes below the rows have other numbers of cells.
-    rows = [row for row in rows if row != header]
-    others = [row for row in rows if len(row) == len(header)] or rows
+    """Whether a column has a name above numbers, dates or other cells with digits.
+
+    Copies of the header and marks of missing cells may be among them.
+    """
+    others = [row for row in rows if row != header]
     for index, name in enumerate(header if len(header) > 1 else ()):
-        cells = [c for row in others for c in row[index : index + 1] if c.strip()]
-        are_numbers = cells and all(map(_LIKE_NUMBER.fullmatch, cells))
+        cells = [
+            cell
+            for row in others
+            for cell in row[index : index + 1]
+            if not is_marker(cell)
+        ]
+        are_values = cells and all(map(_DIGIT.search, cells))
+        if are_values and name.strip() and not _DIGIT.search(name):
+            return True
+        are_numbers = are_values and all(map(_LIKE_NUMBER.fullmatch, cells))
         if are_numbers and name.strip() and not _LIKE_NUMBER.fullmatch(name):
             return True
     return False
@@ -274,7 +303,7 @@ def _are_units(rows: Sequence[Row], width: int) -> bool:
     if all(_BRACKETED.fullmatch(word) for _, word in words):
         return not any(map(_BRACKETED.fullmatch, below))
     for index, word in words:
-        cells = [r[index] for r in rows[1:] if len(r) == width and r[index].strip()]
+        cells = [c for row in rows[1:] for c in row[index : index + 1] if c.strip()]
         if _LIKE_NUMBER.fullmatch(word) or word in MISSING_MARKERS:
             return False
         if not cells or not all(map(_LIKE_NUMBER.fullmatch, cells)):
