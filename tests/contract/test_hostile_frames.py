@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import datetime
 import decimal
+import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bayleaf import NaiveBayesClassifier
+from contract.reading_ways import SIGNS, run
 
 START = datetime.datetime(2020, 3, 28, 20, tzinfo=datetime.UTC)
 BERLIN = pa.timestamp("us", "Europe/Berlin")
@@ -147,6 +151,72 @@ def test_every_container_leads_to_the_same_model(
             continue  # plain texts declare no categories
         found = NaiveBayesClassifier().fit(rows, labels).predict_proba(rest)
         assert np.array_equal(found, expected), name
+
+
+@st.composite
+def dialects(draw: st.DrawFn) -> dict[str, Any]:
+    """How a CSV file is written: separator, quotes, decimal sign and line ends."""
+    sign = draw(st.sampled_from([*SIGNS.values()]))
+    return {
+        "delimiter": sign,
+        "decimal": draw(st.sampled_from(".," if sign != "," else ".")),
+        "quoting": draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])),
+        "lineterminator": draw(st.sampled_from(["\n", "\r\n"])),
+    }
+
+
+def write_csv(table: pa.Table, path: Path, decimal: str, **dialect: Any) -> Path:
+    """Write a table as texts; no CSV file contains a null character."""
+
+    def text(cell: Any) -> str:
+        is_text = isinstance(cell, str)
+        text = "" if cell is None else str(cell).replace("\0", "\n")
+        return text if is_text else text.replace(".", decimal)
+
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, **dialect)
+        writer.writerow(table.column_names)
+        writer.writerows(map(text, row.values()) for row in table.to_pylist())
+    return path
+
+
+@pytest.mark.slow
+@settings(SLOW, max_examples=15)
+@given(tables(), dialects())
+def test_a_row_of_a_csv_file_has_one_probability_whatever_is_next_to_it(
+    case: tuple[pa.Table, pa.Table, list[str]], dialect: dict[str, Any]
+) -> None:
+    train, rest, labels = case
+    n = rest.num_rows
+    with tempfile.TemporaryDirectory() as name:
+        data, model, parts = (
+            Path(name) / word for word in ("t.csv", "m.json", "parts")
+        )
+        write_csv(train.append_column("class", pa.array(labels)), data, **dialect)
+        run("fit", data, "--target", "class", "--model", "nb", "-o", model)
+
+        def written(path: Path) -> Any:
+            out = pa_parquet.read_table(path).select(["probability_p", "probability_q"])
+            return np.column_stack([column.to_numpy() for column in out.columns])
+
+        def of_file(rows: pa.Table) -> Any:
+            output = data.with_suffix(".parquet")
+            run("predict", model, write_csv(rows, data, **dialect), "-o", output)
+            return written(output)
+
+        expected = of_file(rest)
+        order = np.random.default_rng(0).permutation(n)
+        assert np.array_equal(of_file(rest.take(order)), expected[order])
+        assert np.array_equal(of_file(pa.concat_tables([rest, train]))[:n], expected)
+        parts.mkdir()
+        write_csv(train, parts / "a.csv", **dialect)
+        for i in range(n):
+            row = rest.slice(i, 1)
+            assert np.array_equal(of_file(row), expected[i : i + 1]), i
+            write_csv(row, parts / f"b{i:02}.csv", **dialect)
+        run("predict", model, parts, "-o", data.with_name("scored"))
+        files = sorted(data.with_name("scored").rglob("b*.parquet"))
+        assert np.array_equal(np.vstack([written(file) for file in files]), expected)
 
 
 def test_integers_from_2_to_the_63_are_fitted_alike_in_dicts_and_records() -> None:
