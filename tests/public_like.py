@@ -1061,8 +1061,8 @@ add(
         each(lambda i: f"{2019 + i % 3}M{i % 12 + 1:02}"),
         each(lambda i: f"{2000 + i % 8}/{(i + 1) % 8:02}"),
     ),
-    q=TEXT,
-    week=TEXT,
+    q=Column("date", note="dates as y quarter"),
+    week=Column("date", note="dates as y week"),
     month=TEXT,
     years=TEXT,
 )

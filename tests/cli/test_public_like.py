@@ -24,7 +24,6 @@ OTHERWISE = {
     **{("excel empty rows at the end", column): ROW for column in ("", "a", "b", "c")},
     **{("source filled up", c): ROW for c in ("", "Region", "Sales", "Date")},
     **{("total below", column): ROW for column in ("", "Date")},
-    ("japanese eras", "日"): "text of few values: years of eras need a calendar",
     **{("blanks behind commas", c): "names keep blanks" for c in ("Sales", "Date")},
     ("mysql", "city"): MARK,
     ("sql null in small letters", "city"): MARK,

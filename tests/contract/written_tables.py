@@ -164,6 +164,29 @@ def _times(pattern: str, y: Any, rng: Rng) -> WrittenColumn:
     return WrittenColumn("duration", texts, values)
 
 
+# Texts of periods and eras, and the first day of what they spell.
+PERIODS: dict[str, Callable[[datetime.datetime], tuple[str, datetime.datetime]]] = {
+    "y quarter": lambda t: (
+        f"{t.year}Q{(t.month + 2) // 3}",
+        datetime.datetime(t.year, (t.month - 1) // 3 * 3 + 1, 1),
+    ),
+    "y week": lambda t: (
+        t.strftime("%G-W%V"),
+        datetime.datetime.fromisocalendar(*t.isocalendar()[:2], 1),
+    ),
+    "era": lambda t: (
+        f"令和{t.year - 2018}年{t.month}月{t.day}日",
+        datetime.datetime(t.year, t.month, t.day),
+    ),
+}
+
+
+def _periods(period: str, y: Any, rng: Rng) -> WrittenColumn:
+    days = rng.integers(0, 1500, len(y)) + 500 * np.asarray(y)
+    pairs = [PERIODS[period](START + datetime.timedelta(int(day))) for day in days]
+    return WrittenColumn("date", [text for text, _ in pairs], [day for _, day in pairs])
+
+
 Maker = Callable[[Any, Rng], WrittenColumn]
 MAKERS: dict[str, Maker] = {
     **{f"number, {n}": (lambda y, r, m=m: _numbers(m, y, r)) for n, m in MARKS.items()},
@@ -174,6 +197,7 @@ MAKERS: dict[str, Maker] = {
     **{
         f"date, {n}": (lambda y, r, f=f: _dates(f, y, r)) for n, f in DATE_FORMS.items()
     },
+    **{f"date, {n}": (lambda y, r, n=n: _periods(n, y, r)) for n in PERIODS},
     **{f"truth, {n}": (lambda y, r, w=w: _truths(w, y, r)) for n, w in TRUTHS.items()},
     **{
         f"time, {f}": (lambda y, r, f=f: _times(f, y, r))

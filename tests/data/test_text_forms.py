@@ -157,6 +157,14 @@ def test_booleans_in_any_case_and_their_missing_cells() -> None:
         (["Jan 3, 2020", "March 14th, 2021"], "month d y", (2020, 1, 3)),
         (["2020-01", "2021-12"], "y-m", (2020, 1, 1)),
         (["01/2020", "12/2021"], "m/y", (2020, 1, 1)),
+        (["5-Jan-24", "17 Feb 98"], "d month y", (2024, 1, 5)),
+        (["2024Q2", "2023-Q1", "2022 q4"], "y quarter", (2024, 4, 1)),
+        (["Q3 2024", "Q1/2023"], "quarter y", (2024, 7, 1)),
+        (["4. Quartal 2024", "1st quarter 2023"], "quarter y", (2024, 10, 1)),
+        (["2024-W05", "2020-W53", "2021W01-7"], "y week", (2024, 1, 29)),
+        (["2021-W01-7", "2020-W53-1"], "y week", (2021, 1, 10)),
+        (["令和6年5月1日", "平成31年4月30日"], "era年m月d日", (2024, 5, 1)),
+        (["令和元年5月1日", "昭和64年1月7日"], "era年m月d日", (2019, 5, 1)),
     ],
 )
 def test_orders_of_dates(
@@ -166,6 +174,11 @@ def test_orders_of_dates(
     assert (form.kind, form.order) == ("date", order)
     start = datetime.datetime(*first) - datetime.datetime(1970, 1, 1)
     assert values([*cells])[0] == start // datetime.timedelta(microseconds=1)
+
+
+def test_quarters_and_weeks_that_do_not_exist_are_no_dates() -> None:
+    for text in ("2024Q5", "2024-W54", "2021-W53", "2024-W00", "令和6年13月1日", "Q1"):
+        assert not moments_of(text), text
 
 
 def test_times_of_dates_and_zones() -> None:

@@ -40,6 +40,9 @@ MONTHS = {
     word: month for month, words in _MONTH_NAMES.items() for word in words.split()
 }
 
+# The year before the first of each Japanese era.
+ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
+
 _CLOCK = (
     r"(?:(?:[T,:]?\s*|\s+)(?P<hour>\d{1,2}):(?P<minute>\d\d)"
     r"(?::(?P<second>\d\d)(?:[.,](?P<part>\d{1,9}))?)?"
@@ -69,6 +72,13 @@ _PATTERNS = {
     "y-m": rf"{_YEAR}-{_MONTH}",
     "y/m": rf"{_YEAR}/{_MONTH}",
     "m/y": rf"{_MONTH}/{_YEAR}",
+    "y quarter": rf"{_YEAR}[ -]?[Qq](?P<q>[1-4])",
+    "quarter y": r"(?=[Qq]|\d(?:\.|st|nd|rd|th) ?[Qq])[Qq]?(?P<q>[1-4])"
+    rf"(?:\. ?Quartal|(?:st|nd|rd|th) [Qq]uarter)?[ /-]{_YEAR}",
+    # Of ISO 8601, with or without the day of the week.
+    "y week": rf"{_YEAR}-?W(?P<w>\d\d)(?:-(?P<k>[1-7]))?",
+    "era年m月d日": rf"(?P<era>{'|'.join(ERAS)}) ?(?P<n>\d{{1,2}}|元)年 ?"
+    rf"{_MONTH}月 ?{_DAY}日",
 }
 _FORMS = {order: re.compile(pattern + _CLOCK) for order, pattern in _PATTERNS.items()}
 DATE_ORDERS = frozenset(_FORMS)
@@ -81,7 +91,7 @@ _PLAIN_ISO = (
     r"(?::[0-5]\d(?:\.\d{1,6})?)?)?$"
 )
 _DIGIT = re.compile(r"\d")
-_BEGINNING = re.compile(r"\d|[^\W\d_]{3}")
+_BEGINNING = re.compile(rf"\d|[^\W\d_]{{3}}|[Qq]\d|{'|'.join(ERAS)}")
 TIME = re.compile(
     r"(?:(?P<days>-?\d{1,6}) days?,? \+?)?(?P<hour>\d{1,4}):(?P<minute>\d\d)"
     r"(?::(?P<second>\d\d)(?:[.,](?P<part>\d{1,9}))?)?"
@@ -138,15 +148,25 @@ def iso_clocks(texts: pa.Array) -> NDArray[np.int64] | None:
 
 
 def _moment(order: str, parts: dict[str, str | None]) -> Moment | None:
-    """The date of the parts of a text; None for a day or time that does not exist."""
-    word = parts.get("b")
+    """The date of the parts of a text; None for a day or time that does not exist.
+
+    Quarters and weeks are their first days.
+    """
+    word, quarter, week = parts.get("b"), parts.get("q"), parts.get("w")
     month = int(parts.get("m") or 0) if word is None else MONTHS.get(word.lower(), 0)
-    year_text = parts["y"] or ""
-    year = int(year_text)
-    if len(year_text) == 2:
+    if quarter:
+        month = 3 * int(quarter) - 2
+    year_text = parts.get("y") or (parts["n"] or "").replace("元", "1")
+    year = int(year_text) + ERAS.get(parts.get("era") or "", 0)
+    if len(year_text) == 2 and "y" in parts:
         year += 1900 if year >= _LAST_CENTURY else 2000
     try:
-        day = datetime.datetime(year, month, int(parts.get("d") or 1))
+        if week:
+            day = datetime.datetime.fromisocalendar(
+                year, int(week), int(parts["k"] or 1)
+            )
+        else:
+            day = datetime.datetime(year, month, int(parts.get("d") or 1))
     except ValueError:
         return None
     clock = (day - _START) // _MICROSECOND

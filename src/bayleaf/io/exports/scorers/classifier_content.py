@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.date_texts import MONTHS, TIME, date_pattern
+from bayleaf.data.date_texts import ERAS, MONTHS, TIME, date_pattern
 from bayleaf.data.text_forms import MISSING_MARKERS, NUMBER_PARTS, TextForm
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.family_decomposition import Form
@@ -160,6 +160,8 @@ def text_of(own: FeatureCells) -> Content:
     }
     if "month" in form.order:
         parts["months"] = MONTHS
+    if "era" in form.order:
+        parts["eras"] = ERAS
     return {"text": parts} if parts else {}
 
 

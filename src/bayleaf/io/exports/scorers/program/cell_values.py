@@ -117,12 +117,20 @@ class Times:
 
 def _of_calendar(parts: Any, text: Any) -> Any:
     """Microseconds since 1970 of the parts of a date, by the clock of a zone."""
-    word, year = parts.get("b"), int(parts["y"])
-    if len(parts["y"]) == 2:
+    word, quarter, week = parts.get("b"), parts.get("q"), parts.get("w")
+    era, digits = parts.get("era"), parts.get("y") or parts["n"].replace("\u5143", "1")
+    year = int(digits) + (text["eras"][era] if era else 0)
+    if len(digits) == 2 and not era:
         year += 1900 if year > 68 else 2000
-    month = text["months"].get(word.lower(), 0) if word else int(parts["m"])
+    month = text["months"].get(word.lower(), 0) if word else int(parts.get("m") or 0)
+    if quarter:
+        month = 3 * int(quarter) - 2
     try:
-        day = datetime.datetime(year, month, int(parts.get("d") or 1))
+        if week:
+            weekday = int(parts["k"] or 1)
+            day = datetime.datetime.fromisocalendar(year, int(week), weekday)
+        else:
+            day = datetime.datetime(year, month, int(parts.get("d") or 1))
     except ValueError:
         return None
     time, zone = _of_clock(parts), parts["zone"]

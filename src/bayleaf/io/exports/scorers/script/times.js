@@ -68,15 +68,24 @@ function remainder(value, divisor) {
 
 /** Microseconds since 1970 of the parts of a date, by the clock of a zone, or null. */
 function ofCalendar(parts, form) {
-  let year = Number(parts.y);
-  if (parts.y.length === 2) year += year > 68 ? 1900 : 2000;
-  const month = parts.b ? form.months[parts.b.toLowerCase()] ?? 0 : Number(parts.m);
-  const day = Number(parts.d ?? 1);
+  let year = Number(parts.y ?? parts.n.replace("\u5143", "1"));
+  if (parts.era) year += form.eras[parts.era];
+  else if (parts.y.length === 2) year += year > 68 ? 1900 : 2000;
+  let month = parts.b ? form.months[parts.b.toLowerCase()] ?? 0 : Number(parts.m ?? 1);
+  if (parts.q) month = 3 * Number(parts.q) - 2;
+  // The fourth of January is in the first week.
+  const day = parts.w ? 4 : Number(parts.d ?? 1);
   const moment = new Date(0);
   moment.setUTCFullYear(year, month - 1, day);
   const time = ofClock(parts);
   const isReal = year > 0 && moment.getUTCMonth() === month - 1 && moment.getUTCDate() === day;
   if (!isReal || time === null) return null;
+  if (parts.w) {
+    // A week is of the year of its Thursday.
+    moment.setUTCDate(day + 7 * (Number(parts.w) - 1) + 4 - (moment.getUTCDay() || 7));
+    if (moment.getUTCFullYear() !== year) return null;
+    moment.setUTCDate(moment.getUTCDate() + Number(parts.k ?? 1) - 4);
+  }
   let offset = null;
   if (parts.zone) {
     const isFixed = /^[+-]/.test(parts.zone);
