@@ -11,13 +11,10 @@ from typing import Any
 import pytest
 
 from contract.interrupt_program import cases
+from timing import LATE, SOON
 
 PROGRAM = Path(__file__).with_name("interrupt_program.py")
 CASES = list(cases(1))
-# Most seconds from Ctrl-C to the end, on processors that nobody else uses.
-SOON = 0.5
-# Nothing waits for longer than this, not even where other tests are at work.
-LATE = 3.0
 
 
 def _reports(

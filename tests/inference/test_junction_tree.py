@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-import _thread
 import copy
 import os
 import pickle
 import subprocess
 import sys
-import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -33,6 +30,7 @@ from oracles.small_networks import (
     random_network,
 )
 from systems import need
+from timing import check_interrupted
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(1, 8)
@@ -308,16 +306,6 @@ def test_a_tree_goes_on_answering_in_a_forked_process() -> None:
     subprocess.run([sys.executable, "-c", code], env=environment, check=True)
 
 
-def seconds_of_interrupted(call) -> float:
-    """How long a call lasts that is interrupted after a moment."""
-    presser = threading.Timer(0.02, _thread.interrupt_main)
-    start = time.perf_counter()
-    presser.start()
-    with pytest.raises(KeyboardInterrupt):
-        call()
-    return time.perf_counter() - start
-
-
 @pytest.mark.usefixtures("ctrl_c")
 def test_rows_can_be_interrupted() -> None:
     rng = np.random.default_rng(0)
@@ -326,7 +314,7 @@ def test_rows_can_be_interrupted() -> None:
     codes = random_codes(rng, network.domain.cards, 10**6, 0.9)
     some = codes.rows(slice(0, 10))
     before = log_evidence_rows(tree, some)
-    assert seconds_of_interrupted(lambda: log_evidence_rows(tree, codes)) < 0.5
+    check_interrupted(lambda: log_evidence_rows(tree, codes), 0.02)
     assert np.array_equal(log_evidence_rows(tree, some), before)
 
 
@@ -342,4 +330,4 @@ def test_a_large_clique_can_be_interrupted() -> None:
     tree.compiled()
     soft = {v: np.arange(1.0, card + 1) for v in range(n)}
     ask = partial(list, (tree.most_probable(soft) for _ in range(30)))
-    assert seconds_of_interrupted(ask) < 0.5
+    check_interrupted(ask, 0.02)

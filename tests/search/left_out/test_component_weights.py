@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import _thread
 import itertools
 import os
-import threading
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +22,7 @@ from bayleaf.search.left_out.component_weights import (
 )
 from offenders import check_each
 from systems import need
+from timing import check_interrupted
 
 
 def _log_probabilities(
@@ -195,31 +193,18 @@ def test_classes_outside_the_table_are_refused() -> None:
 
 
 def _interrupt_descents(n_times: int, n_rows: int = 30_000) -> None:
-    """Press Ctrl-C at random times; fails where no KeyboardInterrupt comes soon."""
+    """Press Ctrl-C at random times; fails where no end comes soon."""
     rng = np.random.default_rng(0)
     arguments = _descent(n_rows, 200, 2)
     parameters, centre = arguments[4:6]
+
+    def descend() -> None:
+        while True:
+            parameters[:] = centre
+            weights_descent(*arguments)
+
     for delay in rng.uniform(0.0, 0.1, size=n_times):
-        sent: list[float] = []
-
-        def press(delay: float = delay, sent: list[float] = sent) -> None:
-            time.sleep(delay)
-            sent.append(time.perf_counter())
-            _thread.interrupt_main()
-
-        presser = threading.Thread(target=press)
-
-        def descend(presser: threading.Thread = presser) -> None:
-            presser.start()
-            while True:
-                parameters[:] = centre
-                weights_descent(*arguments)
-
-        with pytest.raises(KeyboardInterrupt):
-            descend()
-        waited = time.perf_counter() - sent[0]
-        presser.join()
-        assert waited < 0.5
+        check_interrupted(descend, delay)
 
 
 @pytest.mark.usefixtures("ctrl_c")
