@@ -13,6 +13,7 @@ from bayleaf.datasets import load_heart
 from bayleaf.explorer import explorer_html, write_explorer
 from bayleaf.models.bayesian_network import BayesianNetwork
 from explorer.cases import Case, classifier_case
+from printed import printed_pages
 
 pytestmark = pytest.mark.slow
 
@@ -525,6 +526,25 @@ def test_map_and_answer_are_printed_on_one_sheet_with_their_bars(
     image = document[0].render(scale=2, rev_byteorder=True).to_numpy()
     assert pixels_like(image, (0xBC, 0xD9, 0xF2)) > 2_000
     assert "Undo" not in text
+
+
+def test_high_panels_are_printed_on_full_pages_with_their_heading_repeated(
+    open_page: Any, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    X = np.where(rng.random((300, 40)) < 0.3, y[:, None], rng.integers(0, 2, (300, 40)))
+    page = open_page(explorer_html(bayleaf.TANClassifier().fit(X, y)))
+    page.evaluate(
+        "() => bayleaf.session.replace(bayleaf.session.evidence.map((_, v) => (v < 40"
+        " ? Uint8Array.of(0, 1) : null)))"
+    )
+    page.wait_for_function("() => !bayleaf.page.isPending")
+    sheets = printed_pages(page, tmp_path / "page.pdf")
+    explained = [text for text, _ in sheets if "given those above" in text]
+    assert len(explained) > 1
+    assert all("Evidence" in text for text in explained)
+    assert min(filled for _, filled in sheets[:-1]) > 0.75
 
 
 def test_forced_colours_show_bars_and_what_is_chosen(tan: Case, open_page: Any) -> None:
