@@ -74,6 +74,8 @@ def draw(states: dict[str, list[str]], tables: dict[str, list[float]]) -> None:
     n_rejected = structure.test_independences({"rain": ["no"]}).n_rejected
     assert_type(n_rejected, int)
     assert_type(structure.score({"rain": ["no"]}).total, float)
+    structure = structure.with_states({"rain": ["no"]})
+    assert_type(structure.fit({"rain": ["no"]}, prior=network), BayesianNetwork)
     network.query({"rain": "no", "wet": {"yes": 0.3, "no": 1}}, "rain")
     network.query("rain = no")
     network.probability({"rain": ["no", "yes"]}, given=["wet = yes", {"sun": 1}])
@@ -126,6 +128,8 @@ _PLANTED = {
     "bayleaf.BayesianNetworkImputer().fit(3)": "arg-type",
     "bayleaf.NetworkStructure.from_edges(3)": "arg-type",
     "bayleaf.NetworkStructure.from_edges('a -> b').score(3)": "arg-type",
+    "bayleaf.NetworkStructure.from_edges('a -> b').fit(X, prior=3)": "arg-type",
+    "bayleaf.NetworkStructure.from_edges('a -> b').fit(X).misspelt": "attr-defined",
     "bayleaf.NetworkStructure.from_edges('a -> b').plot(axes=X)": "call-arg",
     "bayleaf.read_network('a.bif').query(3)": "arg-type",
     "bayleaf.read_network('a.bif').log_likelihood(X, 'w')": "arg-type",
@@ -154,10 +158,6 @@ _OF_PAGES = (
 )
 # Arrays whose type is known when they are made, as that of labels.
 _UNKNOWN_DTYPE = re.compile(r"\b(NDArray|np\.integer)\[Any\]")
-# What has no type of its own, and why.
-_ANY_ALLOWED: dict[str, str] = {
-    r"NetworkStructure.fit\.(return|prior)": "BayesianNetwork is defined after it",
-}
 
 
 @pytest.fixture
@@ -262,13 +262,7 @@ def test_no_public_annotation_is_any() -> None:
         for where, text in public_annotations()
         if re.search(r"\bAny\b", _UNKNOWN_DTYPE.sub("", text))
     }
-    allowed = {
-        where
-        for where in untyped
-        if any(re.search(rf"\b{name}$", where) for name in _ANY_ALLOWED)
-    }
-    assert untyped - allowed == set()
-    assert all(any(re.search(rf"\b{n}$", w) for w in allowed) for n in _ANY_ALLOWED)
+    assert untyped == set()
 
 
 @pytest.mark.slow

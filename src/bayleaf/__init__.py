@@ -35,7 +35,7 @@ _PUBLIC = {
     "MEstimate": "bayleaf.cpds.smoothing",
     "MaximumLikelihood": "bayleaf.cpds.smoothing",
     "NaiveBayesClassifier": "bayleaf.classifiers.naive_bayes",
-    "NetworkStructure": "bayleaf.models.network_structure",
+    "NetworkStructure": "bayleaf.models.bayesian_network",
     "ReadingPlan": "bayleaf.data.reading_plan",
     "StandardDeviationDiscretizer": "bayleaf.data.discretizers",
     "TANClassifier": "bayleaf.classifiers.tan",
@@ -153,7 +153,7 @@ if TYPE_CHECKING:
     from bayleaf.loading import load as load
     from bayleaf.loading import trusted_types as trusted_types
     from bayleaf.models.bayesian_network import BayesianNetwork as BayesianNetwork
-    from bayleaf.models.network_structure import NetworkStructure as NetworkStructure
+    from bayleaf.models.bayesian_network import NetworkStructure as NetworkStructure
     from bayleaf.predictions.folder import predict_to_folder as predict_to_folder
     from bayleaf.regression.averaged_kdb_regressor import (
         AveragedKDBRegressor as AveragedKDBRegressor,

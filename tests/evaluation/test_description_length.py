@@ -10,7 +10,7 @@ import pytest
 
 from bayleaf import HNBClassifier
 from bayleaf.evaluation import description_length
-from bayleaf.models.network_structure import NetworkStructure
+from bayleaf.models.bayesian_network import NetworkStructure
 from oracles.small_tables import classifier, small_table
 
 

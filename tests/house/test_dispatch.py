@@ -16,8 +16,7 @@ from bayleaf.dispatch import (
     IMPLEMENTATIONS,
     STRUCTURE_IMPLEMENTATIONS,
 )
-from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.network_structure import NetworkStructure
+from bayleaf.models.bayesian_network import BayesianNetwork, NetworkStructure
 
 TABLES = [
     (BayesianNetwork, IMPLEMENTATIONS, "dispatch"),

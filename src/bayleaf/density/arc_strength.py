@@ -17,7 +17,7 @@ from bayleaf.data.random_state import random_generator
 from bayleaf.data.tables.columns import iterate_names
 from bayleaf.data.tables.frames import to_columns
 from bayleaf.graph.dag import DAG
-from bayleaf.models.network_structure import NetworkStructure
+from bayleaf.models.bayesian_network import NetworkStructure
 from bayleaf.progress import Work, displayed
 from bayleaf.results.document import Document
 from bayleaf.results.result import Shown, list_of

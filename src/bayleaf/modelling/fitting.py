@@ -31,8 +31,8 @@ from bayleaf.latent.network_parameters import (
     with_random_tables,
 )
 from bayleaf.modelling.fitted_columns import FittedColumns, Reading, fit_columns
-from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.network_structure import Name, NetworkStructure
+from bayleaf.models.bayesian_network import BayesianNetwork, NetworkStructure
+from bayleaf.models.network_structure import Name
 from bayleaf.wording import name_list, quoted
 
 Table = NDArray[np.float64]

@@ -13,7 +13,8 @@ from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.partial_values import available_codes
 from bayleaf.data.value_hierarchy import flat_hierarchy
 from bayleaf.modelling.fitted_columns import FittedColumns, Reading, fit_columns
-from bayleaf.models.network_structure import Name, NetworkStructure
+from bayleaf.models.bayesian_network import NetworkStructure
+from bayleaf.models.network_structure import Name
 from bayleaf.models.structure_results import (
     IndependenceTest,
     IndependenceTests,

@@ -20,7 +20,7 @@ from bayleaf.cpds.given_tables import (
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.random_state import RandomState
 from bayleaf.data.table_encoder import EncodedTable
-from bayleaf.dispatch import dispatch
+from bayleaf.dispatch import dispatch, dispatch_structure
 from bayleaf.inference.encoded_rows import read_rows
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.interventions.causal_effect import CausalEffect
@@ -38,7 +38,7 @@ from bayleaf.models.conditional_table import ConditionalTable
 from bayleaf.models.network_structure import (
     EdgesLike,
     Name,
-    NetworkStructure,
+    NamedGraph,
     dag_of,
     variable_of,
 )
@@ -65,6 +65,8 @@ if TYPE_CHECKING:
     from pgmpy.models import DiscreteBayesianNetwork
 
     from bayleaf.cpds.smoothing import Smoothing
+    from bayleaf.data.encoder_learning import Discretizer
+    from bayleaf.data.fitted_hierarchies import HierarchiesLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -769,3 +771,152 @@ class BayesianNetwork(Factorisation, Inference):
 
     def __str__(self) -> str:
         return network_text(self.domain, self.dag, self.cpds)
+
+
+class NetworkStructure(NamedGraph):
+    """A directed acyclic graph over named variables; `fit` gives it tables.
+
+    Parameters
+    ----------
+    names : tuple of str or int
+        The variables.
+    dag : DAG
+        Parents of each, by index.
+    variables : tuple of Variable or None, default=()
+        The states of each variable where they are given; `fit` finds out the others.
+        Empty if none are.
+    latents : tuple of str or int, default=()
+        Variables that are not observed. Sets to adjust for and separators contain none.
+
+    Raises
+    ------
+    ValueError
+        If there are no variables, two share a name, their numbers differ, or a latent
+        variable does not exist.
+
+    Examples
+    --------
+    >>> structure = NetworkStructure.from_edges([("rain", "wet"), ("hose", "wet")])
+    >>> structure.markov_blanket("rain")
+    ('wet', 'hose')
+    >>> structure.d_separated("rain", "hose", given="wet")
+    False
+    """
+
+    def fit(
+        self,
+        table: TableLike,
+        *,
+        states: ByName[object] | None = None,
+        discretizer: str | Discretizer = "equal_frequency",
+        categorical_features: Collection[Name] | None = None,
+        hierarchies: HierarchiesLike | None = None,
+        smoothing: str | Smoothing = "laplace",
+        missing: str = "marginalize",
+        unknown: str = "error",
+        sample_weight: NumbersLike | None = None,
+        prior: BayesianNetwork | None = None,
+        strength: float | ByName[float] | None = None,
+        latent: Name | Collection[Name] | ByName[object] = (),
+        n_restarts: int | None = None,
+        tol: float = 1e-7,
+        max_iter: int = 500,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> BayesianNetwork:
+        """Learn states and tables from rows.
+
+        Parameters
+        ----------
+        table : data frame, mapping of name to column, array, list of rows, or Codes
+            Columns are found by name; others are ignored, with a note. Columns of
+            arrays and lists of rows are the variables in order.
+        states : mapping of name to states or Variable, or Domain, optional
+            States and cut points that are given; all others are found out.
+        discretizer : str or discretiser, default="equal_frequency"
+            Finds the cut points of numeric columns.
+        categorical_features : collection of names, optional
+            Columns of numbers that are nominal; all others are then numeric. By
+            default integers of at most ten distinct values are nominal.
+        hierarchies : path, or mapping of column to ValueHierarchy or mapping, optional
+            Trees over the values of columns, whose cells may then name groups. With
+            ``missing="em"`` such a cell counts for the values of its group, in
+            proportion to their probabilities; else it is left out of counts.
+        smoothing : str or Smoothing, default="laplace"
+            From counts to probabilities. Expectation maximisation takes "laplace",
+            `Lidstone`, "dirichlet", `Dirichlet` and "maximum_likelihood".
+        missing : str, default="marginalize"
+            Each family is counted in the rows that hold all of it ("marginalize");
+            missing cells are summed out by expectation maximisation ("em"); they are a
+            state of their own ("state"); their rows are left out, with a note ("drop");
+            or they are refused ("error").
+        unknown : {"error", "missing"}, default="error"
+            Whether a value that is none of a variable's given states is refused, or
+            taken as missing.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weight of each row.
+        prior : BayesianNetwork, optional
+            An expert's network over the same parents. Its states are kept, and its
+            tables count as rows seen before; its variables are not smoothed.
+        strength : float, or mapping of name to float, optional
+            How many rows each distribution of `prior` is worth: cells get
+            ``strength * P`` rows. By default its experience counts.
+        latent : mapping of name to states or to their number, or names, optional
+            Variables without a column, with ``missing="em"`` only. Names alone serve
+            where the states are given. Their tables start from random ones.
+        n_restarts : int, optional
+            Starts of expectation maximisation, of which the best end is kept; by
+            default 1, or 4 with latent variables without tables, see
+            `learn_parameters`.
+        tol, max_iter : float and int, default=1e-7 and 500
+            When expectation maximisation ends, see `learn_parameters`.
+        random_state : int, RandomState, Generator or None, default=None
+            Source of random starts.
+        n_jobs : int, optional
+            Threads; the result does not depend on it.
+
+        Returns
+        -------
+        BayesianNetwork
+            Its tables carry their experience, and `notes` say what a reader should
+            know of the fit.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter, a column or a value cannot be used, or a variable has no
+            column; the sentence names it.
+
+        Examples
+        --------
+        >>> from bayleaf import BayesianNetwork
+        >>> table = {"rain": ["yes", "no", "no"], "wet": ["yes", "yes", "no"]}
+        >>> network = BayesianNetwork.from_edges([("rain", "wet")]).fit(table)
+        >>> print(network.describe("wet"))
+        P(wet | rain)
+          rain |     no     yes
+          no   |   0.50    0.50
+          yes  | 0.3333  0.6667
+        """
+        network: BayesianNetwork = dispatch_structure(
+            "fit",
+            self,
+            table,
+            states=states,
+            discretizer=discretizer,
+            categorical_features=categorical_features,
+            hierarchies=hierarchies,
+            smoothing=smoothing,
+            missing=missing,
+            unknown=unknown,
+            sample_weight=sample_weight,
+            prior=prior,
+            strength=strength,
+            latent=latent,
+            n_restarts=n_restarts,
+            tol=tol,
+            max_iter=max_iter,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        return network

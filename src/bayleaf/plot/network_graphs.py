@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.layout.layered import Drawing, with_tops
-from bayleaf.models.network_structure import NetworkStructure
+from bayleaf.models.bayesian_network import NetworkStructure
 from bayleaf.models.texts.picture import (
     CLASS,
     FEATURE,

@@ -14,8 +14,7 @@ from bayleaf.io.formats.source_file import (
     decoded,
     read_content,
 )
-from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.network_structure import NetworkStructure
+from bayleaf.models.bayesian_network import BayesianNetwork, NetworkStructure
 from bayleaf.models.texts.graph_text import (
     GraphTextError,
     dagitty_text,

@@ -9,8 +9,7 @@ from pathlib import Path
 from bayleaf.data.domain import Variable
 from bayleaf.describe.drawing import dot_string, printable
 from bayleaf.io.atomic import write_text
-from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.network_structure import NetworkStructure
+from bayleaf.models.bayesian_network import BayesianNetwork, NetworkStructure
 
 
 def to_dot(network: BayesianNetwork | NetworkStructure, *, states: bool = False) -> str:

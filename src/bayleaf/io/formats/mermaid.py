@@ -6,8 +6,7 @@ from pathlib import Path
 
 from bayleaf.describe.drawing import printable
 from bayleaf.io.atomic import write_text
-from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.network_structure import NetworkStructure
+from bayleaf.models.bayesian_network import BayesianNetwork, NetworkStructure
 
 # Signs with a meaning in Mermaid's labels, # first as it begins what replaces others.
 _CODES = {"#": "#35;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "`": "#96;"}

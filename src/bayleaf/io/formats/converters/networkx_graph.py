@@ -14,8 +14,8 @@ from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.io.formats.converters import peer
 from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS, full_tables
-from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.network_structure import Name, NetworkStructure
+from bayleaf.models.bayesian_network import BayesianNetwork, NetworkStructure
+from bayleaf.models.network_structure import Name
 
 
 def to_networkx(
