@@ -6,6 +6,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -337,6 +338,11 @@ def test_a_sparse_matrix_is_refused() -> None:
     for sparse in (scipy_sparse.csr_matrix([[1]]), scipy_sparse.coo_array([[1]])):
         with pytest.raises(TypeError, match=r"sparse matrix.*X\.toarray\(\)"):
             to_columns(sparse)
+
+
+def test_a_frame_of_narwhals_is_the_one_inside(make_frame: MakeFrame) -> None:
+    table = {"a": ["p", None]}
+    assert cells(only(nw.from_native(make_frame(table)))) == table["a"]
 
 
 def test_a_lazy_frame_is_refused() -> None:

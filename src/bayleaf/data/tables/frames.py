@@ -41,8 +41,10 @@ def whole_table(table: Any) -> Any:
     """A batch, or all that a source of batches has left, as a table of Arrow.
 
     A source is a reader, a dataset, a relation of DuckDB, an expression of ibis, or any
-    other stream. Other tables are returned as given; TypeError for paths.
+    other stream. Frames of narwhals are unwrapped, other tables returned as given;
+    TypeError for paths.
     """
+    table = nw.to_native(table, pass_through=True)
     kind = type(table)
     if isinstance(table, pa.RecordBatch):
         return pa.Table.from_batches([table])
@@ -108,8 +110,8 @@ def to_columns(table: Any) -> Matrix | list[Column]:
     # In this order: pandas visits every column before it reports a missing `sparse`.
     if hasattr(table, "tocsr") or (hasattr(table, "nnz") and hasattr(table, "sparse")):
         raise TypeError(
-            "a sparse matrix was passed, but dense data is required; "
-            "use X.toarray() to convert it"
+            "a sparse matrix was passed, but dense data is required; use X.toarray() "
+            "to convert it, or pass sparse_output=False to the encoder that made it"
         )
     if hasattr(table, "map_partitions"):
         raise TypeError(
