@@ -922,6 +922,8 @@ def test_what_is_pressed_stays_where_it_is(width: int, open_cockpit: Any) -> Non
             box = place.bounding_box()
         page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         page.wait_for_timeout(100)
+        # Proposals are looked for anew.
+        place.wait_for()
         pressed += 1
         assert abs(place.bounding_box()["y"] - box["y"]) < 2, place
 
