@@ -34,26 +34,15 @@ class MergeableCounts(Shown):
 
     A count source without rows: families of the class and at most two features come
     from the pairs, others must be among the families or sums of one of them.
-
-    Parameters
-    ----------
-    names : tuple of str or int
-        Of the variables, the class last.
-    cards : tuple of int
-        Number of states of each.
-    by_class : ndarray of shape (n_classes,)
-        Total weight of each class.
-    pairs : ndarray of shape (n_classes, n_places, n_places)
-        Of every feature with every one, each with its states and then its missing
-        cells.
-    families : mapping of tuple of int to ndarray
-        Other tables, of shape ``(*parent cards, child card)``.
     """
 
-    names: tuple[str | int, ...]
+    names: tuple[str | int, ...]  # of the variables, the class last
     cards: tuple[int, ...]
-    by_class: Counts
+    by_class: Counts  # (n_classes,)
+    # Of every feature with every one, (n_classes, n_places, n_places): places are its
+    # states and then its missing cells.
     pairs: Counts
+    # Other tables, each (*parent cards, child card).
     families: Mapping[Family, Counts] = field(default_factory=dict)
     has_class: ClassVar[bool] = True
     n_jobs: ClassVar[int] = 1
@@ -103,10 +92,7 @@ class MergeableCounts(Shown):
     def family_counts(self, families: Sequence[Family]) -> list[Counts]:
         """Weight of each joint state of some families, see `CountSource`.
 
-        Raises
-        ------
-        ValueError
-            If a family can be told from no table, naming its variables.
+        ValueError names the variables of a family that follows from no table.
         """
         return [self._family(tuple(int(v) for v in family)) for family in families]
 
@@ -205,15 +191,9 @@ class MergeableCounts(Shown):
     def placed(
         self, maps: Sequence[NDArray[np.intp]], cards: Sequence[int]
     ) -> MergeableCounts:
-        """The same counts over other states.
+        """The same counts over other states, of new numbers `cards`.
 
-        Parameters
-        ----------
-        maps : sequence of ndarray of dtype intp
-            For each variable the new code of each state, -1 for states that go; their
-            counts are left out.
-        cards : sequence of int
-            New numbers of states.
+        `maps` has for each variable the new code of each state, -1 for those left out.
         """
         features = range(self.class_index)
         starts = [0, *accumulate(card + 1 for card in cards[:-1])]

@@ -99,13 +99,7 @@ class About:
         return self.source.replace("\\", "/").rstrip("/").rpartition("/")[2]
 
     def dated(self) -> About:
-        """The same with the date of the card.
-
-        Raises
-        ------
-        ValueError
-            If `SOURCE_DATE_EPOCH` is no number of seconds.
-        """
+        """The same with the date of the card; ValueError as of `current_time`."""
         if self.written is not None:
             return self
         return replace(self, written=current_time().date().isoformat())
@@ -147,15 +141,7 @@ def card_title(summary: Values) -> Text:
 
 
 def card_parts(summary: Values, about: About) -> list[Document]:
-    """The parts of a card, in their order.
-
-    Parameters
-    ----------
-    summary : dict
-        What `bayleaf.report.summarize` gave.
-    about : About
-        What a person adds.
-    """
+    """The parts of a card, in their order; `summary` is what `summarize` gave."""
     opening = Document(
         "",
         [

@@ -13,36 +13,10 @@ from bayleaf.models.bayesian_network import BayesianNetwork, NetworkStructure
 
 
 def to_dot(network: BayesianNetwork | NetworkStructure, *, states: bool = False) -> str:
-    r"""Write a network's graph in Graphviz' DOT language.
+    """The graph in Graphviz' DOT language; with `states`, boxes list these if known.
 
-    Parameters
-    ----------
-    network : BayesianNetwork or NetworkStructure
-        What to draw; its tables are left out.
-    states : bool, default=False
-        Whether each variable is drawn as a box that lists its states, if these are
-        known.
-
-    Returns
-    -------
-    str
-        Nodes are called ``n0``, ``n1``, ... in the variables' order, so that any name
-        may be in their labels; `BayesianNetwork.from_edges` takes these as names.
-
-    Examples
-    --------
-    >>> network = BayesianNetwork.from_tables(
-    ...     states={"rain": ["no", "yes"], 'a "wet" road': ["no", "yes"]},
-    ...     parents={'a "wet" road': ["rain"]},
-    ...     tables={"rain": [0.8, 0.2], 'a "wet" road': [[0.9, 0.1], [0.1, 0.9]]},
-    ... )
-    >>> print(to_dot(network))
-    digraph network {
-      node [shape=ellipse];
-      n0 [label="rain"];
-      n1 [label="a \"wet\" road"];
-      n0 -> n1;
-    }
+    Nodes are called ``n0``, ``n1``, ... in the variables' order, so that any name may
+    be in their labels; `BayesianNetwork.from_edges` takes these as names.
     """
     shape = "plain" if states else "ellipse"
     lines = ["digraph network {", f"  node [shape={shape}];"]

@@ -28,27 +28,13 @@ _DIGITS = 5
 
 @dataclass(frozen=True, eq=False)
 class TableReading(Shown):
-    """What is known of a table's columns.
+    """What is known of a table's columns."""
 
-    Parameters
-    ----------
-    domain : Domain
-        Its variables, a class last.
-    rules : EncoderRules
-        How columns are read.
-    notes : tuple of (name, str)
-        Remarks on columns.
-    readings : tuple of ColumnReading
-        What became of each column.
-    label_type : str, optional
-        NumPy's type of the class labels; None without a class.
-    """
-
-    domain: Domain
+    domain: Domain  # a class last
     rules: EncoderRules
-    notes: tuple[tuple[Name, str], ...]
+    notes: tuple[tuple[Name, str], ...]  # remarks on columns
     readings: tuple[ColumnReading, ...]
-    label_type: str | None
+    label_type: str | None  # NumPy's type of the class labels; None without a class
 
     __repr__ = brief_fields
 

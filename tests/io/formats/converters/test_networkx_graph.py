@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
+from bayleaf.io.formats.converters import networkx_graph
 from bayleaf.io.formats.converters.networkx_graph import from_networkx, to_networkx
 from oracles.hard_networks import assert_same_network, hard_network, mixed_network
 
@@ -97,9 +99,13 @@ def test_other_kinds_of_graphs_and_names_are_refused(nx: Any, graph: Any) -> Non
         from_networkx(nx.relabel_nodes(graph, {"a": 2.5}))
 
 
-def test_a_table_above_the_limit_names_its_variable(nx: Any) -> None:
+def test_a_table_above_the_limit_names_its_variable(
+    nx: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limited = partial(networkx_graph.full_tables, max_table_cells=6)
+    monkeypatch.setattr(networkx_graph, "full_tables", limited)
     with pytest.raises(ValueError, match="table of variable 't' would have 12 cells"):
-        to_networkx(mixed_network(), max_table_cells=6)
+        to_networkx(mixed_network())
 
 
 def test_without_networkx_a_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,48 +13,25 @@ import numpy as np
 from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.io.formats.converters import peer
-from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS, full_tables
+from bayleaf.io.formats.full_tables import full_tables
 from bayleaf.models.bayesian_network import BayesianNetwork, NetworkStructure
 from bayleaf.models.network_structure import Name
 
 
-def to_networkx(
-    network: BayesianNetwork,
-    *,
-    tables: bool = True,
-    max_table_cells: int = MAX_TABLE_CELLS,
-) -> Any:
-    """Make a networkx graph that holds all of a network.
+def to_networkx(network: BayesianNetwork, *, tables: bool = True) -> Any:
+    """Make a networkx.DiGraph whose nodes are the variables' names.
 
-    Parameters
-    ----------
-    network : BayesianNetwork
-        Trees and value maps become their full tables.
-    tables : bool, default=True
-        Whether nodes have attributes; files of GML and GraphML cannot contain them.
-    max_table_cells : int, default=10_000_000
-        Largest table to make.
-
-    Returns
-    -------
-    networkx.DiGraph
-        Its nodes are the variables' names. Each has the attributes "states" (tuple),
-        "parents" (tuple of names in the order of the table's axes) and "cpd" (float64
-        array with an axis a parent, then one for the child); where they say something
-        also "kind", "cut_points", "hierarchy" and "experience".
-
-    Raises
-    ------
-    ImportError
-        If networkx is not installed.
-    ValueError
-        If a table would be larger than `max_table_cells`; the variable is named.
+    Each node has the attributes "states" (tuple), "parents" (tuple of names in the
+    order of the table's axes) and "cpd" (float64 array with an axis per parent, then
+    one for the child), and where they are known "kind", "cut_points", "hierarchy" and
+    "experience". Trees and value maps become their full tables. Files of GML and
+    GraphML cannot contain attributes: without `tables` there are none.
     """
     if not tables:
         return structure_to_networkx(network)
     graph = _networkx().DiGraph()
     domain, cards = network.domain, network.domain.cards
-    for variable, table in zip(domain, full_tables(network, max_table_cells)):
+    for variable, table in zip(domain, full_tables(network)):
         shape = tuple(cards[member] for member in (*table.parents, table.child))
         attributes: dict[str, Any] = {
             "states": variable.states,
@@ -82,25 +59,11 @@ def structure_to_networkx(structure: NetworkStructure | BayesianNetwork) -> Any:
 
 
 def from_networkx(graph: Any) -> BayesianNetwork:
-    """Make a network from a networkx graph.
+    """Make a network from a networkx.DiGraph with the attributes of `to_networkx`.
 
-    Parameters
-    ----------
-    graph : networkx.DiGraph
-        Nodes with the attributes that `to_networkx` gives. "parents" may be left out
-        where a node has one parent at most.
-
-    Raises
-    ------
-    ImportError
-        If networkx is not installed.
-    TypeError
-        If the graph is no DiGraph, or a node is called by something that is neither
-        text nor an integer.
-    ValueError
-        If a node lacks an attribute, its parents are not those that the arcs say, its
-        table holds no distributions of the right shape, or the arcs close a cycle;
-        the node is named.
+    "parents" may be left out where a node has one parent at most. TypeError or
+    ValueError for another graph, or a node that lacks an attribute or does not fit the
+    others.
     """
     networkx = _networkx()
     if not isinstance(graph, networkx.DiGraph) or graph.is_multigraph():

@@ -11,35 +11,16 @@ from typing import Any
 import numpy as np
 
 from bayleaf.io.formats.converters import peer
-from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS, full_tables
+from bayleaf.io.formats.full_tables import full_tables
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.wording import quoted
 
 
-def to_pgmpy(
-    network: BayesianNetwork, *, max_table_cells: int = MAX_TABLE_CELLS
-) -> Any:
-    """Make a model of pgmpy.
+def to_pgmpy(network: BayesianNetwork) -> Any:
+    """Make a model of pgmpy, with the variables' names and states in their order.
 
-    Parameters
-    ----------
-    network : BayesianNetwork
-        Trees and value maps become their full tables; cut points and experience, for
-        which pgmpy has no place, are left out.
-    max_table_cells : int, default=10_000_000
-        Largest table to make.
-
-    Returns
-    -------
-    pgmpy.models.DiscreteBayesianNetwork
-        Its nodes are the variables' names, in their order, its state names the states.
-
-    Raises
-    ------
-    ImportError
-        If pgmpy is not installed.
-    ValueError
-        If a table would be larger than `max_table_cells`; the variable is named.
+    Trees and value maps become their full tables; cut points and experience, for which
+    pgmpy has no place, are left out.
     """
     factors = _pgmpy("pgmpy.factors.discrete")
     model = _pgmpy("pgmpy.models").DiscreteBayesianNetwork()
@@ -48,7 +29,7 @@ def to_pgmpy(
     model.add_nodes_from(names)
     model.latents = set(network.latents or ())
     model.add_edges_from(network.edges)
-    for table in full_tables(network, max_table_cells):
+    for table in full_tables(network):
         family = (*table.parents, table.child)
         above = [names[parent] for parent in table.parents]
         model.add_cpds(
@@ -65,22 +46,10 @@ def to_pgmpy(
 
 
 def from_pgmpy(model: Any) -> BayesianNetwork:
-    """Make a network from a model of pgmpy.
+    """Make a network from a model of pgmpy, whose latent variables it has.
 
-    Parameters
-    ----------
-    model : pgmpy.models.DiscreteBayesianNetwork
-        With a table for every node; its latent variables are those of the network.
-
-    Raises
-    ------
-    ImportError
-        If pgmpy is not installed.
-    TypeError
-        If it is no such model, or a node is called by something that is neither text
-        nor an integer.
-    ValueError
-        If a node has no table, or the tables do not fit each other; the node is named.
+    TypeError for another model; ValueError names a node without a table, or whose table
+    does not fit the others.
     """
     kind = _pgmpy("pgmpy.models").DiscreteBayesianNetwork
     if not isinstance(model, kind):

@@ -10,36 +10,16 @@ from typing import Any
 import numpy as np
 
 from bayleaf.io.formats.converters import peer
-from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS, full_tables
+from bayleaf.io.formats.full_tables import full_tables
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 
-def to_pyagrum(
-    network: BayesianNetwork, *, max_table_cells: int = MAX_TABLE_CELLS
-) -> Any:
-    """Make a network of pyAgrum.
+def to_pyagrum(network: BayesianNetwork) -> Any:
+    """Make a network of pyAgrum, with names, in their order, and states as text.
 
-    Parameters
-    ----------
-    network : BayesianNetwork
-        Trees and value maps become their full tables; cut points and experience are
-        left out.
-    max_table_cells : int, default=10_000_000
-        Largest table to make.
-
-    Returns
-    -------
-    pyagrum.BayesNet
-        Its variables have the names, in their order, and the states as labels, both as
-        text.
-
-    Raises
-    ------
-    ImportError
-        If pyAgrum is not installed.
-    ValueError
-        If two names or two states are the same text, such as 7 and "7"; if a table
-        would be larger than `max_table_cells`. The variable is named.
+    Trees and value maps become their full tables; cut points and experience are left
+    out.
+    ValueError if two names or two states are the same text, such as 7 and "7".
     """
     gum = _pyagrum()
     names = _texts(network.domain.names, "the network has two variables")
@@ -48,7 +28,7 @@ def to_pyagrum(
         states = tuple(map(variable.label, range(variable.n_states)))
         labels = _texts(states, f"variable {name!r} has two states")
         made.add(gum.LabelizedVariable(name, name, labels))
-    for table in full_tables(network, max_table_cells):
+    for table in full_tables(network):
         # pyAgrum's first variable is fastest: the child, then the last parent.
         for parent in reversed(table.parents):
             made.addArc(names[parent], names[table.child])
@@ -57,22 +37,10 @@ def to_pyagrum(
 
 
 def from_pyagrum(model: Any) -> BayesianNetwork:
-    """Make a network from one of pyAgrum.
+    """Make a network from one of pyAgrum, whose labels are the states, as text.
 
-    Parameters
-    ----------
-    model : pyagrum.BayesNet
-        Of variables of any kind; the states are their labels, as text.
-
-    Raises
-    ------
-    ImportError
-        If pyAgrum is not installed.
-    TypeError
-        If it is no such network.
-    ValueError
-        If a table holds no distributions, as after building a network whose tables were
-        never filled; the variable is named.
+    TypeError for another model; ValueError names a variable whose table holds no
+    distributions, as after building a network whose tables were never filled.
     """
     gum = _pyagrum()
     if not isinstance(model, gum.BayesNet):
