@@ -95,7 +95,7 @@ def deviation_of(counts: Floats, expected: Floats, rng: Any) -> Deviation:
     p_value = (
         _looked_up(found, degrees)
         if _follows_chi_square(expected, totals, degrees)
-        else _drawn_p_value(found, expected, totals, rng)
+        else _rank(found, _drawn(expected, totals, rng), rng)
     )
     return Deviation(found, degrees, p_value, bits, rows)
 
@@ -167,11 +167,6 @@ def _g2(counts: Floats, expected: Floats, totals: Floats) -> float:
     seen = counts > 0
     means = (expected * totals[:, None])[seen]
     return max(0.0, 2.0 * float((counts[seen] * np.log(counts[seen] / means)).sum()))
-
-
-def _drawn_p_value(found: float, expected: Floats, totals: Floats, rng: Any) -> float:
-    """Share of tables drawn from the distributions that deviate as much."""
-    return _rank(found, _drawn(expected, totals, rng), rng)
 
 
 def _rank(found: float, statistics: Floats, rng: Any) -> float:

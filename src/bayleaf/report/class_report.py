@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -12,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.parameters import checked_loss
+from bayleaf.counts.information import left_out_information
+from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, masked_domain
 from bayleaf.data.tables.frames import take_rows
 from bayleaf.evaluation.cross_validation import held_out_probabilities
@@ -30,13 +33,7 @@ from bayleaf.evaluation.table_rows import labels_of, other_columns
 from bayleaf.explain import Importance, importance
 from bayleaf.report.case import HELD_OUT_BASIS, Case
 from bayleaf.report.chosen_rows import row_values
-from bayleaf.report.feature_importance import (
-    FOLDS,
-    HELD_OUT,
-    fold_importance,
-    importance_values,
-    published_information,
-)
+from bayleaf.report.intervals import fold_error, student_interval
 from bayleaf.report.overview import (
     MAX_SHAPES,
     class_sentences,
@@ -48,6 +45,9 @@ from bayleaf.wording import name_list
 
 Values = dict[str, Any]
 _LEVEL = 0.95
+# How importance was found, in a report.
+_HELD_OUT, _FOLDS = "held_out", "folds"
+_INFORMATION, _DIGITS = "information", 6
 
 
 class ClassReport(Case):
@@ -297,18 +297,18 @@ class ClassReport(Case):
         """What each feature is worth on held-out rows."""
         columns: Sequence[Values] = self.columns
         if self.privacy.withholds:
-            return published_information(
+            return _published_information(
                 self.codes, self.truth, len(self.names), columns, self.privacy
             )
         if self.options.held_out:
             weights = self.options.weights
             found = importance(self.model, self.X, self.labels, sample_weight=weights)
-            return importance_values(HELD_OUT, found, columns, found.n_rows - 1)
+            return _importance_values(_HELD_OUT, found, columns, found.n_rows - 1)
         # A column may have no value at all in the rows of a fold.
         if len(self.fold_parts) < self.options.n_folds:
             return None
-        pooled = fold_importance(self.fold_parts)
-        return importance_values(FOLDS, pooled, columns, self.options.n_folds - 1)
+        pooled = _fold_importance(self.fold_parts)
+        return _importance_values(_FOLDS, pooled, columns, self.options.n_folds - 1)
 
     def _look(self, learned: Any, rows: NDArray[np.intp]) -> None:
         """Measure the importance of features on the rows that a fold holds out."""
@@ -318,3 +318,88 @@ class ClassReport(Case):
             features, labels = take_rows(self.X, rows), self.labels[rows]
             part = importance(learned, features, labels, sample_weight=row_weights)
             self.fold_parts.append(part)
+
+
+def _importance_values(
+    method: str, found: Importance, columns: Sequence[Values], degrees: float
+) -> Values:
+    """Importance as plain values, with how often each feature is missing.
+
+    Intervals are Student's with so many degrees of freedom.
+    """
+    missing = {column["name"]: column["missing"] for column in columns}
+    return {
+        "method": method,
+        "log_loss": found.log_loss,
+        "features": [
+            {
+                "feature": str(one.feature),
+                "information_bits": round(one.information, _DIGITS),
+                "information_error_bits": round(one.information_error, _DIGITS),
+                "loss_increase": round(one.loss_increase, _DIGITS),
+                "loss_error": round(one.loss_error, _DIGITS),
+                "interval": student_interval(
+                    one.loss_increase, one.loss_error, degrees
+                ),
+                "missing": missing[str(one.feature)],
+            }
+            for one in found.ranked()
+        ],
+    }
+
+
+def _published_information(
+    codes: Codes,
+    truth: NDArray[np.intp],
+    n_classes: int,
+    columns: Sequence[Values],
+    privacy: Privacy,
+) -> Values:
+    """Each feature's information on the class, in bits, from rounded numbers of rows.
+
+    `truth` (n_rows,), dtype intp; `columns` from `column_values`.
+    """
+    features = []
+    for feature, column in enumerate(columns):
+        n_codes = codes.cards[feature] + 1
+        cells = truth * n_codes + codes.column(feature)
+        counts = np.bincount(cells, minlength=n_classes * n_codes)
+        table = privacy.published(counts, BY_CLASS).reshape(n_classes, n_codes)
+        known = table[:, :-1].astype(np.float64).T
+        bits, error = (own / math.log(2) for own in left_out_information(known))
+        features.append(
+            {
+                "feature": column["name"],
+                "information_bits": round(bits, _DIGITS),
+                "information_error_bits": round(error, _DIGITS),
+                "loss_increase": None,
+                "loss_error": None,
+                "interval": None,
+                "missing": column["missing"],
+            }
+        )
+    features.sort(key=lambda one: -one["information_bits"])
+    return {"method": _INFORMATION, "log_loss": None, "features": features}
+
+
+def _fold_importance(parts: Sequence[Importance]) -> Importance:
+    """Importances of several folds as one; standard errors of losses are over folds."""
+    weights = np.array([part.n_rows for part in parts])
+    features = []
+    for same in zip(*(part.features for part in parts), strict=True):
+        information = np.average([one.information for one in same], weights=weights)
+        errors = weights * [part.information_error for part in same]
+        rises = [one.loss_increase for one in same]
+        features.append(
+            replace(
+                same[0],
+                information=float(information),
+                information_error=float(np.hypot.reduce(errors) / weights.sum()),
+                loss_increase=float(np.average(rises, weights=weights)),
+                loss_error=float(fold_error(rises)),
+                missing=math.fsum(one.missing for one in same),
+            )
+        )
+    log_loss = np.average([part.log_loss for part in parts], weights=weights)
+    method = parts[0].method
+    return Importance(tuple(features), float(log_loss), method, float(weights.sum()))

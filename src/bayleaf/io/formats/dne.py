@@ -37,7 +37,8 @@ def read(text: str, file: str, normalize: bool) -> BayesianNetwork:
     if len(nets) != 1:
         problem = f"the file holds {len(nets)} blocks called bnet; give a file with one"
         raise NetworkFileError(lexer.file, None, problem)
-    nodes = [node for node in nets[0].blocks if _is_node(node)]
+    # ``node x`` or ``define node x``.
+    nodes = [b for b in nets[0].blocks if "node" in [t.text for t in b.header[:2]]]
     notes = commented_notes(text)
     declared = [_variable(node, lexer, notes) for node in nodes]
     variables = Variables(declared, lexer.file)
@@ -55,11 +56,6 @@ def write(names: SafeNames, tables: Iterator[FullTable]) -> Iterator[str]:
     for table in tables:
         yield from _node_lines(names, table)
     yield "};\n"
-
-
-def _is_node(block: Block) -> bool:
-    """Whether a block is a node: ``node x`` or ``define node x``."""
-    return "node" in [token.text for token in block.header[:2]]
 
 
 def _variable(

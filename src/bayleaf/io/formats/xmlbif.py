@@ -13,7 +13,6 @@ import numpy as np
 
 from bayleaf.data.domain import Variable
 from bayleaf.decisions import InfluenceDiagram
-from bayleaf.io.formats import unbbayes
 from bayleaf.io.formats.assemble import (
     DeclaredTable,
     DeclaredVariable,
@@ -40,16 +39,18 @@ from bayleaf.io.formats.xml_elements import (
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 _EXPERIENCE = "experience"
+# Of UnBBayes' own files, 0.5 and 0.6, and their type of chance variables.
+_UNBBAYES_ROOT, _UNBBAYES_CHANCE = "XMLBIF", "DiscreteProbabilistic"
 # Types of variables in an influence diagram.
 _DIAGRAM = ("nature", "decision", "utility")
 
 
-@xml_reader("BIF", "XMLBIF", also=unbbayes.ROOT)
+@xml_reader("BIF", "XMLBIF", also=_UNBBAYES_ROOT)
 def read(root: XmlElement, normalize: bool) -> BayesianNetwork:
     """Read an XMLBIF file, also UnBBayes' own."""
-    if root.tag == unbbayes.ROOT:
-        variables = Variables(unbbayes.declared_variables(root), root.file)
-        tables = unbbayes.declared_tables(root)
+    if root.tag == _UNBBAYES_ROOT:
+        variables = Variables(_unbbayes_variables(root), root.file)
+        tables = _unbbayes_tables(root)
         return assembled_network(variables, tables, normalize=normalize)
     network = root.one("NETWORK")
     if older := network.optional("VARIABLES"):
@@ -265,3 +266,62 @@ def _definition_lines(
 def _property(key: str, text: str) -> str:
     """A line that keeps a note."""
     return f"  <PROPERTY>{NOTE_PREFIX}{key} = {xml_text(text)}</PROPERTY>"
+
+
+def _unbbayes_variables(root: XmlElement) -> list[DeclaredVariable]:
+    """The variables of a file of UnBBayes, whatever their kind."""
+    return [
+        _unbbayes_variable(element)
+        for element in root.one("network").one("variables").all("variable")
+    ]
+
+
+def _unbbayes_tables(root: XmlElement) -> list[DeclaredTable]:
+    """The tables of a file of UnBBayes.
+
+    Cells are numbered, the child's states fastest, then those of the parent 0, of the
+    parent 1 and so on. Noisy OR and MAX are written as the tables that they mean.
+    """
+    tables = root.one("network").one("conditionalDistributionSet")
+    return [
+        _unbbayes_table(element) for element in tables.all("conditionalDistribution")
+    ]
+
+
+def _unbbayes_variable(element: XmlElement) -> DeclaredVariable:
+    """A variable as the file declares it."""
+    kind = element.attributes.get("type", _UNBBAYES_CHANCE)
+    states = [state.attribute("name") for state in element.all("state")]
+    return DeclaredVariable(
+        element.attribute("name"),
+        states,
+        element.line,
+        kind="chance" if kind == _UNBBAYES_CHANCE else kind,
+    )
+
+
+def _unbbayes_table(element: XmlElement) -> DeclaredTable:
+    """A table as the file declares it."""
+    child = element.one("owner").attribute("name")
+    listed = element.optional("parents")
+    parents = [] if listed is None else _numbered(listed, "parent")
+    cells = _numbered(element.one("CPT"), "dependentParentIndex")
+    values = [cell.numbers() for cell in cells]
+    return DeclaredTable(
+        child,
+        [parent.attribute("name") for parent in reversed(parents)],
+        np.concatenate(values) if values else np.empty(0),
+        element.line,
+    )
+
+
+def _numbered(element: XmlElement, tag: str) -> list[XmlElement]:
+    """Children with a tag, by their numbers; NetworkFileError if one is missing."""
+    by_number = {child.attribute("index"): child for child in element.all(tag)}
+    numbers = [str(number) for number in range(len(element.all(tag)))]
+    if set(numbers) != set(by_number):
+        raise element.error(
+            f"the elements <{tag}> of <{element.tag}> are not numbered from 0 on; "
+            'correct the attribute "index"'
+        )
+    return [by_number[number] for number in numbers]

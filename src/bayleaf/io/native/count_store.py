@@ -235,13 +235,12 @@ class CountFile(Shown):
         """
         variables, maps = [], []
         for place, variable in enumerate(self.reading.domain):
-            seen = self.tables.states_seen(place) > 0
-            kept = np.array(
-                [
-                    bool(own) or _must_stay(variable, state)
-                    for own, state in zip(seen, variable.states, strict=True)
-                ]
-            )
+            # An interval stays though no row has it.
+            is_interval = [
+                variable.kind == "numeric" and state is not None
+                for state in variable.states
+            ]
+            kept = (self.tables.states_seen(place) > 0) | np.array(is_interval)
             maps.append(np.where(kept, np.cumsum(kept) - 1, -1).astype(np.intp))
             states = [s for s, k in zip(variable.states, kept, strict=True) if k]
             variables.append(replace(variable, states=tuple(states)))
@@ -262,11 +261,6 @@ class CountFile(Shown):
             counted(len(self.tables.cards) - 1, "feature"),
             f"{counted(len(self.tables.families), 'table')} in addition to pairs",
         )
-
-
-def _must_stay(variable: Variable, state: Any) -> bool:
-    """Whether a state stays though no row has it."""
-    return variable.kind == "numeric" and state is not None
 
 
 def _over_the_same_states(
