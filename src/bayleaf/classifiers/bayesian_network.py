@@ -86,9 +86,8 @@ class BayesianNetworkClassifier(StructureParameters, BayesianClassifier):
         self.score_, self.trace_ = learned.found.score, learned.found.trace
         cells = self.max_table_cells
         model = NetworkPosteriorModel(learned.network, cells)
-        if self.class_prior is not None or not self.fit_prior:
-            prior = self._class_prior(counts, self.smoothing_)
-            model = model.with_class_prior(prior)
+        if (given := self._given_prior) is not None:
+            model = model.with_class_prior(given)
         if self.calibration is not None:
             # The class may be a parent or a child, so whole folds are held out.
             self._learned_temperature = _held_out_temperature(

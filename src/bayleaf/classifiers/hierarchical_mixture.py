@@ -46,10 +46,10 @@ from bayleaf.latent.mixture_experts import (
 from bayleaf.latent.online_mixture import (
     MixtureCounters,
     OnlineOptions,
+    OnlineStream,
     learn_counters,
     level_shapes,
 )
-from bayleaf.latent.online_stream import OnlineStream
 from bayleaf.models.class_model import log_normalize
 from bayleaf.models.hierarchical_mixture_model import (
     HierarchicalMixtureModel,
@@ -206,9 +206,8 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
             for stream, seed in zip(learned, seeds, strict=True)
             if isinstance(stream, MixtureCounters)
         )
-        prior = self._given_prior(counts)
         kind = HierarchicalMixtureModel if self.expert is None else ExpertMixtureModel
-        model = kind(domain, architecture, _banks(learned), prior)
+        model = kind(domain, architecture, _banks(learned), self._given_prior)
         if self.calibration is not None:
             # Every row leaves its trace in all counters, so whole folds are held out.
             self._learned_temperature = self._held_out_temperature(codes, model, rng)
@@ -253,17 +252,12 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
         )
         starts = tuple(stream.banks(options) for stream in self._streams)
         architecture = self._streams[0].counters.architecture
-        prior = self._given_prior(counts)
-        model = HierarchicalMixtureModel(domain, architecture, starts, prior)
+        model = HierarchicalMixtureModel(
+            domain, architecture, starts, self._given_prior
+        )
         return Learned(
             model, -float(np.mean([stream.loss for stream in self._streams]))
         )
-
-    def _given_prior(self, counts: CountSource) -> NDArray[np.float64] | None:
-        """The class prior that is not learned; None for the mixtures' own."""
-        if self.class_prior is None and self.fit_prior:
-            return None
-        return self._class_prior(counts, self.smoothing_)
 
     def _chosen_architecture(
         self, codes: Codes, domain: Domain, rng: np.random.Generator

@@ -297,7 +297,7 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
             [*(t.sum(axis=1) for t in by_child), flat.class_counts().sum()],
             learned.model.table_sizes,
             self.smoothing_,
-            prior_is_learned=self.class_prior is None and self.fit_prior,
+            prior_is_learned=self._given_prior is None,
             state_rows=rows_by_state(counts),
         )
         flat.seal()
@@ -308,9 +308,8 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
     ) -> tuple[int, ...] | None:
         """Find the tree and count its tables; class children used, None for all."""
         names = [str(name) for name in domain.names]
-        found = search_latents(
-            counts, self._search_options(counts, domain.names[:-1]), rng, names
-        )
+        options = self._search_options(domain.names[:-1])
+        found = search_latents(counts, options, rng, names)
         self._tree, self.search_trace_ = found.tree, found.steps
         self._tables = self._tables_of(counts.rows())
         return found.used
@@ -366,9 +365,7 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
         )
         return Learned(model, learned.log_likelihood)
 
-    def _search_options(
-        self, counts: CountSource, names: Sequence[Name]
-    ) -> LatentSearchOptions:
+    def _search_options(self, names: Sequence[Name]) -> LatentSearchOptions:
         """The options of the search, from the parameters."""
         for parameter, name in self._named_columns():
             named_places(parameter, [name], names, self.encoder_)
@@ -376,7 +373,7 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
             [frozenset(map(names.index, side)) for side in pair]
             for pair in given_latents(self)
         ]
-        by_default = self.smoothing == AUTO
+        by_default, given = self.smoothing == AUTO, self._given_prior
         pair_score = self.pair_score
         if pair_score == AUTO:
             tests = self.search == "significance"
@@ -391,7 +388,7 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
             max_cells=self.max_cells,
             deduplicate_rows=self.deduplicate_rows,
             smoothing=resolve_smoothing("dirichlet" if by_default else self.smoothing),
-            prior=self._fixed_prior(counts),
+            prior=None if given is None else FixedDistribution(given),
             feature_selection=cast(Any, self.feature_selection),
             given=tuple(cast(Any, tuple(pair)) for pair in latents),
             apart=tuple(self._apart(names)),
@@ -403,13 +400,6 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
             cast(Any, named_places("forbidden_joins", pair, names, self.encoder_))
             for pair in self.forbidden_joins
         ]
-
-    def _fixed_prior(self, counts: CountSource) -> Smoothing | None:
-        """A rule that gives the class prior asked for; None if it is learned."""
-        if self.class_prior is None and self.fit_prior:
-            return None
-        rule = resolve_smoothing("laplace")
-        return FixedDistribution(self._class_prior(counts, rule))
 
     def _asks_for_em(self, codes: Codes) -> bool:
         """Whether cells are missing and to be filled in; complete rows are counted."""

@@ -129,11 +129,12 @@ class LatentClassNBClassifier(BayesianClassifier):
     def _learn(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
+        given = self._given_prior
         held_out = HeldOut(
             self.score_folds,
             int(rng.integers(1 << 63)),
             self.smoothing_,
-            self._prior_rule(counts),
+            self.smoothing_ if given is None else FixedDistribution(given),
             EMOptions(self.n_restarts, self.max_iter, self.tol),
             self.max_components,
             counts.n_jobs,
@@ -162,12 +163,6 @@ class LatentClassNBClassifier(BayesianClassifier):
         log_likelihood = class_table.log_likelihood(counts.class_counts())
         model = LatentClassModel(domain, prior, fit.weights, fit.tables)
         return Learned(model, log_likelihood + fit.log_likelihood)
-
-    def _prior_rule(self, counts: CountSource) -> Smoothing:
-        """The rule for the class prior: what was asked for, or that of the tables."""
-        if self.class_prior is None and self.fit_prior:
-            return self.smoothing_
-        return FixedDistribution(self._class_prior(counts, self.smoothing_))
 
     def _chosen_size(
         self, counts: CountSource, domain: Domain, held_out: HeldOut

@@ -36,7 +36,13 @@ def fit_batches(estimator: Any, table: Any, reading: Reading) -> None:
     check_reading(estimator, reading)
     table, reading = with_given_hierarchies(estimator, table, reading)
     if reading.client is not None or is_partitioned(table):
-        _fit_partitions(estimator, table, reading)
+        rng = random_generator(estimator.random_state)
+        cuts = resolve_discretizer(estimator.discretizer)
+        counting = partition_counts(estimator, table, reading, rng, lambda _: cuts)
+        with counting as (found, blocks):
+            adopt_columns(estimator, found.encoder)
+            fits = blocks.n_rows <= blocks.most_rows
+            _learn(estimator, _in_memory(estimator, blocks.rows()) if fits else blocks)
         return
     with estimator._stage("encoding the table"):
         stored = _stored(estimator, table, reading)
@@ -44,29 +50,17 @@ def fit_batches(estimator: Any, table: Any, reading: Reading) -> None:
     _learn(estimator, _counts(estimator, stored.store, row_limit))
 
 
-def _fit_partitions(estimator: Any, table: Any, reading: Reading) -> None:
-    """Fit to a table whose partitions are read by workers."""
-    rng = random_generator(estimator.random_state)
-    with partition_counts(
-        estimator,
-        table,
-        reading,
-        rng,
-        lambda _: resolve_discretizer(estimator.discretizer),
-    ) as (found, counts):
-        adopt_columns(estimator, found.encoder)
-        if counts.n_rows <= counts.most_rows:
-            _learn(estimator, _in_memory(estimator, counts.rows()))
-        else:
-            _learn(estimator, counts)
-
-
 def _learn(estimator: Any, counts: CountSource) -> None:
     """Learn from counts, and say where a sample stood in."""
     estimator._learn(counts, PartialValues.none())
     if isinstance(counts, BlockCounts) and counts.gave_sample:
         sample = sample_note(counts.most_rows, counts.n_rows)
-        estimator._sample_note = _said(sample, RowFacts.of(counts).lacks_cells)
+        if RowFacts.of(counts).lacks_cells:
+            note = f"network and score are of {sample}, since cells are missing"
+        else:
+            note = f"structure and score are of {sample}; all of them fill the "
+            note += "distributions"
+        estimator._sample_note = note
 
 
 def _stored(estimator: Any, table: Any, reading: Reading) -> StoredTable:
@@ -105,10 +99,3 @@ def _in_memory(estimator: Any, codes: Codes) -> RowCounts:
         has_class=False,
         max_table_cells=estimator.max_table_cells,
     )
-
-
-def _said(sample: str, lacks_cells: bool) -> str:
-    """What to say of a sample."""
-    if lacks_cells:
-        return f"network and score are of {sample}, since cells are missing"
-    return f"structure and score are of {sample}; all of them fill the distributions"

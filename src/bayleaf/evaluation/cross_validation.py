@@ -124,7 +124,7 @@ def cross_validate(
         If the features are no table, a number is not whole, or a classifier predicts
         no probabilities.
     """
-    task = _task(
+    return _validated(
         estimators,
         X,
         y,
@@ -134,14 +134,14 @@ def cross_validate(
         loss=loss,
         groups=groups,
         cv=cv,
+        verbose=verbose,
         sample_weight=sample_weight,
         plan=plan,
+        measures_length=description_length,
     )
-    task = task._replace(measures_length=description_length)
-    return _validated(estimators, task, verbose)
 
 
-def _task(
+def _validated(
     estimators: Mapping[str, Any],
     X: Any,
     y: Any,
@@ -152,13 +152,20 @@ def _task(
     loss: Floats | None = None,
     groups: Any = None,
     cv: Any = None,
+    verbose: int = 0,
     sample_weight: Any = None,
     plan: Any = None,
-) -> _Task:
-    """The table and its folds, checked; see `cross_validate`."""
-    _check_whole_numbers(
-        n_folds=n_folds, n_repeats=n_repeats, random_state=random_state
-    )
+    look: Callable[[Any, Rows], None] | None = None,
+    measures_length: bool = False,
+) -> ResultList[CrossValidation]:
+    """Scores of each estimator on all folds; see `cross_validate`."""
+    for name, value in (
+        ("n_folds", n_folds),
+        ("n_repeats", n_repeats),
+        ("random_state", random_state),
+    ):
+        if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+            raise TypeError(f"{name} must be an integer, got {quoted(value)}")
     classes, truth, weights = weighted_labels(y, sample_weight)
     check_classes(classes, truth[truth >= 0])
     if cv is None:
@@ -171,15 +178,11 @@ def _task(
         )
     splits = deal_folds(truth, n_folds, n_repeats, random_state, groups=groups, cv=cv)
     plans = fold_plans(estimators, table, plan, weights)
-    return _Task(table, classes, truth, splits, loss, weights, plans)
-
-
-def _validated(
-    estimators: Mapping[str, Any], task: _Task, verbose: int
-) -> ResultList[CrossValidation]:
-    """Scores of each estimator on all folds."""
+    task = _Task(
+        table, classes, truth, splits, loss, weights, plans, look, measures_length
+    )
     validate = partial(_run_fold, task)
-    validated = validate_each(estimators, task.splits, validate, verbose)
+    validated = validate_each(estimators, splits, validate, verbose)
     return ResultList(_validation(name, folds, task) for name, folds in validated)
 
 
@@ -220,9 +223,8 @@ def held_out_probabilities(
     classes. `look` is called with each fitted model and the rows that it did not see.
     ValueError if the rows do not suffice.
     """
-    estimators = {type(model).__name__: model}
-    task = _task(
-        estimators,
+    (found,) = _validated(
+        {type(model).__name__: model},
         X,
         labels,
         n_folds=n_folds,
@@ -230,8 +232,8 @@ def held_out_probabilities(
         random_state=random_state,
         sample_weight=sample_weight,
         plan=fitted_plan(model, X),
+        look=look,
     )
-    (found,) = _validated(estimators, task._replace(look=look), 0)
     proba = np.zeros((len(truth), len(model.classes_)))
     proba[np.ix_(found.held_out.rows, np.unique(truth))] = found.held_out.proba
     return found, proba
@@ -247,8 +249,8 @@ class _Task(NamedTuple):
     loss: Floats | None
     weights: Floats | None
     plans: Mapping[str, Mapping[str, Any]]  # what fits of each are passed
-    look: Callable[[Any, Rows], None] | None = None  # at each fitted model
-    measures_length: bool = False  # of descriptions
+    look: Callable[[Any, Rows], None] | None  # at each fitted model
+    measures_length: bool  # of descriptions
 
     def weights_of(self, rows: Rows) -> Floats | None:
         """The weights of some rows, if there are any."""
@@ -265,13 +267,6 @@ class _Fold(NamedTuple):
     n_parameters: int | None
     n_arcs: int | None
     unknown: tuple[UnknownCells, ...]
-
-
-def _check_whole_numbers(**values: Any) -> None:
-    """Raise unless all values are integers."""
-    for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-            raise TypeError(f"{name} must be an integer, got {quoted(value)}")
 
 
 def _checked_table(X: Any, n_rows: int) -> Any:
@@ -365,7 +360,12 @@ def _run_fold(task: _Task, name: str, estimator: Any, train: Rows, test: Rows) -
         task.truth[test], chosen, proba, task.loss, task.weights_of(test)
     )
     if task.measures_length:
-        length = _description_length(name, model, training, labels, weights)
+        try:
+            length = measured_length(model, training, labels, weights).total
+        except ValueError as error:
+            raise ValueError(
+                f"{name}: {error}; compare it without its description length"
+            ) from error
         scores = replace(scores, description_length=length)
     # Not every model has arcs to show.
     edges = getattr(model, "edges_", None)
@@ -378,18 +378,6 @@ def _run_fold(task: _Task, name: str, estimator: Any, train: Rows, test: Rows) -
         None if edges is None else len(edges),
         unknown_in_fold(model, test),
     )
-
-
-def _description_length(
-    name: str, model: Any, X: Any, labels: NDArray[Any], weights: Floats | None
-) -> float:
-    """Bits of a model and of the classes that it learned; ValueError if undefined."""
-    try:
-        return measured_length(model, X, labels, weights).total
-    except ValueError as error:
-        raise ValueError(
-            f"{name}: {error}; compare it without its description length"
-        ) from error
 
 
 def unknown_in_fold(model: Any, test: Rows) -> tuple[UnknownCells, ...]:

@@ -549,11 +549,13 @@ def find_adjustment_sets(
     """
     check_integer("limit", limit)
     task = replace(task, is_complete=read_kind(kind) == "complete")
-    sets = _back_door_sets(task, minimal=minimal)
+    sets: Iterator[Nodes] = iter(())
     if kind == "frontdoor":
         # Small sets come first where that is cheap.
         door = front_door_of(task)
         sets = door.minimal_sets() if minimal else door.sets()
+    elif task.separation is not None:
+        sets = _separators(task.separation, minimal=minimal)
     # One more than is shown, to know whether there are more.
     found = list(islice(sets, int(limit) + 1))
     shown = sorted(found[:limit], key=lambda nodes: (len(nodes), sorted(nodes)))
@@ -582,12 +584,6 @@ def front_door_of(task: Adjustment) -> FrontDoor:
     return FrontDoor(
         task.dag, task.treatments, task.outcomes, task.excluded, task.required
     )
-
-
-def _back_door_sets(task: Adjustment, *, minimal: bool) -> Iterator[Nodes]:
-    """Sets to adjust for, a smallest one first."""
-    if task.separation is not None:
-        yield from _separators(task.separation, minimal=minimal)
 
 
 def _separators(separation: Separation, *, minimal: bool) -> Iterator[Nodes]:

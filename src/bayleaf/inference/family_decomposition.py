@@ -179,7 +179,7 @@ class ProductBuilder:
         terms = []
         for cpd, form in zip(self._cpds, chosen, strict=True):
             if form is Form.WHOLE:
-                terms.append(Term(cpd.family, partial(_full_table, cpd)))
+                terms.append(Term(cpd.family, partial(full_table, cpd)))
                 continue
             if not isinstance(cpd, TreeCPD | GroupedTableCPD):
                 raise ValueError(
@@ -300,7 +300,7 @@ def _each_alone(card: int) -> StateGroups:
     return tuple((state,) for state in range(card))
 
 
-def _full_table(cpd: CPD) -> Floats:
+def full_table(cpd: CPD) -> Floats:
     """The full table of a distribution, made when it is called for."""
     return _normalised(cpd.probabilities)
 

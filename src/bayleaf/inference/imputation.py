@@ -454,9 +454,7 @@ def likeliest(probabilities: Floats) -> Whole:
 def _most_probable_rows(part: Part, rows: Codes) -> NDArray[np.uint16]:
     """Most probable states of a part, searched for once for rows that are alike."""
     codes = part.codes(rows)
-    cells = np.empty((codes.n_rows, codes.n_variables), dtype=np.uint16)
-    for variable in range(codes.n_variables):
-        cells[:, variable] = codes.column(variable)
+    cells = np.ascontiguousarray(codes.columns(range(codes.n_variables)).T)
     texts = cells.view(np.dtype((np.void, cells.shape[1] * cells.itemsize))).ravel()
     _, firsts, same = np.unique(texts, return_index=True, return_inverse=True)
     distinct = cells[firsts]

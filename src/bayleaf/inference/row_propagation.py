@@ -330,9 +330,7 @@ def _with_auxiliaries(tree: JunctionTree, codes: Codes, hidden: int | None) -> C
 
     The cells of the variable `hidden` are missing.
     """
-    own = np.empty((codes.n_rows, codes.n_variables), dtype=np.int64)
-    for variable in range(codes.n_variables):
-        own[:, variable] = codes.column(variable)
+    own = codes.columns(range(codes.n_variables)).T.astype(np.int64)
     if hidden is not None:
         own[:, hidden] = codes.cards[hidden]
     others = tree.product.auxiliary_codes(own)

@@ -50,10 +50,9 @@ def with_set_evidence(trees: NetworkTrees, rows: Rows) -> tuple[NetworkTrees, Co
         columns.append(column)
     domain = Domain(tuple(variables))
     whole = Factorisation(domain, DAG(tuple(parents)), tuple(cpds))
-    weights = None if codes.unit_weights else codes.weights
     return (
         NetworkTrees(whole, max_table_cells=trees.max_table_cells),
-        Codes.from_columns(columns, domain.cards, weights),
+        Codes.from_columns(columns, domain.cards, codes.weights),
     )
 
 
@@ -85,6 +84,5 @@ def with_set_families(
         columns.append(column)
         cards.append(len(used) + 1)
         tables.append(table.ravel())
-    weights = None if codes.unit_weights else codes.weights
-    extended = Codes.from_columns(columns, cards, weights)
+    extended = Codes.from_columns(columns, cards, codes.weights)
     return extended, families, np.concatenate(tables)

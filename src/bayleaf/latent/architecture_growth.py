@@ -100,6 +100,18 @@ def deal_folds(
     return folds
 
 
+def stratified_folds(
+    classes: NDArray[np.integer[Any]], n_folds: int, seed: int
+) -> NDArray[np.intp]:
+    """Number of the fold of each row; every class is spread over all of them."""
+    shuffled = np.random.default_rng(seed).permutation(len(classes))
+    folds = np.empty(len(classes), dtype=np.intp)
+    folds[shuffled[np.argsort(classes[shuffled], kind="stable")]] = (
+        np.arange(len(classes)) % n_folds
+    )
+    return folds
+
+
 def _held_out_loss(
     architecture: Architecture, codes: Codes, folds: NDArray[Any], judge: Judge
 ) -> float:

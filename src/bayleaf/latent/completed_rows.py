@@ -119,8 +119,7 @@ def _with_codes_for_sets(
         cards.append(card + len(own))
         single = [(state,) for state in range(card)]
         sets.append([*single, *own, tuple(range(card))])
-    weights = None if codes.unit_weights else codes.weights
-    return Codes.from_columns(columns, cards, weights), sets
+    return Codes.from_columns(columns, cards, codes.weights), sets
 
 
 def _most_of_a_row(ways: NDArray[np.intp]) -> int:

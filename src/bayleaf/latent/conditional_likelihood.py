@@ -129,7 +129,10 @@ class _ConditionalTask:
             if children[variable]:
                 inner |= self._codes.missing(variable)
         self._simple, self._inner = np.flatnonzero(~inner), np.flatnonzero(inner)
-        self._copies = _one_row_a_class(self._codes.rows(self._simple), self._n_classes)
+        # All rows with the first class, then all with the second, and so on.
+        copies = self._codes.rows(np.tile(self._simple, self._n_classes))
+        classes = np.repeat(np.arange(self._n_classes), len(self._simple))
+        self._copies = _with_class(copies, classes)
         families = self.network.dag.families
         self._families = [families[node] for node in self._learned]
         simple = RowCounts(self._codes.rows(self._simple), self._n_jobs)
@@ -197,11 +200,4 @@ class _ConditionalTask:
 
 def _with_class(codes: Codes, classes: NDArray[np.intp]) -> Codes:
     """The same rows with other classes."""
-    weights = None if codes.unit_weights else codes.weights
-    return codes.without_last().with_column(classes, codes.cards[-1], weights)
-
-
-def _one_row_a_class(codes: Codes, n_classes: int) -> Codes:
-    """All rows with the first class, then all with the second, and so on."""
-    copies = codes.rows(np.tile(np.arange(codes.n_rows), n_classes))
-    return _with_class(copies, np.repeat(np.arange(n_classes), codes.n_rows))
+    return codes.without_last().with_column(classes, codes.cards[-1], codes.weights)

@@ -46,12 +46,16 @@ def class_children_codes(tree: LatentTree, codes: Codes) -> Codes:
 
     `codes` contain the features in the tree's order, then the class.
     """
+    return _codes_of_nodes(tree, codes, tree.class_children)
+
+
+def _codes_of_nodes(tree: LatentTree, codes: Codes, nodes: Sequence[int]) -> Codes:
+    """Rows of some nodes of a tree, and the class last."""
     columns = tree.node_codes(codes)
-    children = tree.class_children
     return Codes.from_columns(
-        [*(columns[node] for node in children), codes.column(tree.n_features)],
-        [*(tree.cards[node] for node in children), codes.cards[tree.n_features]],
-        None if codes.unit_weights else codes.weights,
+        [*(columns[node] for node in nodes), codes.column(tree.n_features)],
+        [*(tree.cards[node] for node in nodes), codes.cards[tree.n_features]],
+        codes.weights,
     )
 
 
@@ -65,12 +69,8 @@ def latent_counts(
     """
     if not tree.latents:
         return (), ()
-    nodes = Codes.from_columns(
-        [*tree.node_codes(codes), codes.column(tree.n_features)],
-        [*tree.cards, codes.cards[tree.n_features]],
-        None if codes.unit_weights else codes.weights,
-    )
     class_index, first = len(tree.cards), tree.n_features
+    nodes = _codes_of_nodes(tree, codes, range(class_index))
     cells = [(latent.left, latent.right) for latent in tree.latents]
     states = [(first + j, class_index) for j in range(len(tree.latents))]
     counts = RowCounts(nodes, n_jobs).family_counts([*cells, *states])
@@ -240,8 +240,7 @@ def _complete_below(
             for leaf in tree.leaves(node):
                 columns[leaf] = columns[leaf].copy()
                 columns[leaf][rows] = codes.cards[leaf]
-    weights = None if codes.unit_weights else codes.weights
-    return Codes.from_columns(columns, codes.cards, weights)
+    return Codes.from_columns(columns, codes.cards, codes.weights)
 
 
 def _merged_below(

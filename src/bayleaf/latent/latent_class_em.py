@@ -24,6 +24,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.inference.log_sums import log_sum_exp
+from bayleaf.latent.architecture_growth import stratified_folds
 from bayleaf.latent.expectation_maximisation import Climb, EMOptions, best_climb
 from bayleaf.models.latent_class_model import LatentClassModel
 from bayleaf.progress import Work
@@ -208,9 +209,13 @@ class _Rows:
         return self._tables(expected + self._prior)
 
     def fitted(self, _: Floats, totals: Sequence[Floats]) -> Floats:
-        *features, shares = totals
+        return self.log_tables(self._cells(totals))
+
+    def _cells(self, tables: Sequence[Floats]) -> Floats:
+        """The cells that have these parts; see `_tables`."""
+        *features, shares = tables
         cells = [np.moveaxis(t, 1, 2).reshape(-1, self.n_components) for t in features]
-        return self.log_tables(np.concatenate([*cells, shares]))
+        return np.concatenate([*cells, shares])
 
     def _tables(self, cells: Floats) -> list[Floats]:
         """Parts of cells: (n_classes, n_components, card) each, and of components."""
@@ -233,35 +238,23 @@ class _Rows:
 
     def fit(self, climb: Climb[Floats, Floats]) -> LatentClassFit:
         """A climb's end as tables, the heaviest component of each class first."""
-        split = self.starts[-1]
-        log_likelihood, shares = climb.log_likelihood, np.exp(climb.parameters)
-        order = np.argsort(-shares[split:], axis=1, kind="stable")
+        log_likelihood = climb.log_likelihood
+        *tables, weights = self.probabilities(climb.parameters)
+        order = np.argsort(-weights, axis=1, kind="stable")
         if not isinstance(self.smoothing, _RuleWithPrior):
-            shares = self._estimated(climb.expected)
+            # The rule makes the tables of the expected counts.
+            found = list(map(self.smoothing.estimate, self._tables(climb.expected)))
             with np.errstate(divide="ignore"):
-                log_likelihood = self.expect(np.log(shares))[1]
-        tables = []
-        for (start, end), card in zip(pairwise(self.starts), self.cards, strict=True):
-            cells = shares[start:end].reshape(self.n_classes, card, -1)
-            table = np.moveaxis(cells, 2, 1)
-            tables.append(np.take_along_axis(table, order[:, :, None], axis=1))
+                log_likelihood = self.expect(np.log(self._cells(found)))[1]
+            *tables, weights = found
+        by_weight = order[:, :, None]
         return LatentClassFit(
-            np.take_along_axis(shares[split:], order, axis=1),
-            tuple(tables),
+            np.take_along_axis(weights, order, axis=1),
+            tuple(np.take_along_axis(table, by_weight, axis=1) for table in tables),
             climb.objectives,
             log_likelihood,
             climb.converged,
         )
-
-    def _estimated(self, counts: Floats) -> Floats:
-        """Tables that the smoothing rule makes of expected counts."""
-        shares = np.empty_like(counts)
-        for (start, end), card in zip(pairwise(self.starts), self.cards, strict=True):
-            cells = counts[start:end].reshape(self.n_classes, card, -1)
-            found = self.smoothing.estimate(np.moveaxis(cells, 2, 1))
-            shares[start:end] = np.moveaxis(found, 1, 2).reshape(end - start, -1)
-        shares[self.starts[-1] :] = self.smoothing.estimate(counts[self.starts[-1] :])
-        return shares
 
 
 def _added(rule: _RuleWithPrior, counts: Floats) -> Floats:
@@ -361,7 +354,8 @@ def held_out_scores(
     The scores are empty if there are too few rows to hold some out.
     """
     rows, _ = merged_rows(codes)
-    folds = _deal(rows, held_out)
+    classes = rows.column(rows.n_variables - 1)
+    folds = stratified_folds(classes, held_out.n_folds, held_out.seed)
     n_used = min(held_out.n_folds, rows.n_rows)
     if n_used < 2:
         rows, n_used = rows.rows(slice(0)), 0
@@ -379,17 +373,6 @@ def held_out_scores(
         scores[folds == fold] = fold_scores
     own = rows.column(rows.n_variables - 1).astype(np.intp)
     return HeldOutScores(scores, own, rows.weights)
-
-
-def _deal(rows: Codes, held_out: HeldOut) -> NDArray[np.intp]:
-    """Number of the fold of each row; every class is spread over all of them."""
-    own = rows.column(rows.n_variables - 1)
-    shuffled = np.random.default_rng(held_out.seed).permutation(rows.n_rows)
-    folds = np.empty(rows.n_rows, dtype=np.intp)
-    folds[shuffled[np.argsort(own[shuffled], kind="stable")]] = (
-        np.arange(rows.n_rows) % held_out.n_folds
-    )
-    return folds
 
 
 def _fold_scores(

@@ -138,8 +138,10 @@ def tested_independences(
         p_value = float(chi2.sf(g2, degrees)) if degrees else 1.0
         results.append((g2, degrees, p_value, rows))
     p_values = [p_value for _, _, p_value, _ in results]
-    chosen: Any = correction
-    adjusted = false_discovery_control(p_values, method=chosen) if results else []
+    adjusted: Any = []
+    if results:
+        chosen: Any = correction
+        adjusted = false_discovery_control(p_values, method=chosen)
     tests = [
         IndependenceTest(claim, g2, degrees, p_value, float(q_value), rows)
         for claim, (g2, degrees, p_value, rows), q_value in zip(

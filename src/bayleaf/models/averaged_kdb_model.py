@@ -440,10 +440,8 @@ class AveragedKDBModel(ClassModel):
         step = max(1, _BLOCK_VALUES // (self.n_classes * found[:1].size))
         for first in range(0, codes.n_rows, step):
             rows = slice(first, first + step)
-            part, odds_of = (
-                codes.rows(rows),
-                partial(odds_between, target[rows], against[rows]),
-            )
+            part = codes.rows(rows)
+            odds_of = partial(odds_between, target[rows], against[rows])
             case, of_row = self._case_weights(part)
             # The logarithm at depth j is that at depth j - 1 and what parent j changes.
             odds = odds_of(self.log_probabilities(part))

@@ -550,22 +550,17 @@ def calibrated_log_proba(
         scores = log_scores[block] / (temperatures[block] if by_row else temperatures)
         if prior_shift is not None:
             scores += prior_shift[block] if prior_shift.ndim > 1 else prior_shift
-        scores -= _highest(scores, first_row + first)
+        highest = scores.max(axis=1, keepdims=True)
+        impossible = np.flatnonzero(~np.isfinite(highest[:, 0]))
+        if len(impossible):
+            raise ValueError(
+                f"row {first_row + first + impossible[0]} has probability zero under "
+                "every class; use a smoothing rule that leaves no zero in the tables"
+            )
+        scores -= highest
         # Class by class, so that a row's sum does not depend on how many there are.
         total = np.zeros(len(scores))
         for column in np.exp(scores).T:
             total += column
         np.subtract(scores, np.log(total)[:, None], out=found[block])
     return found
-
-
-def _highest(log_scores: LogScores, first: int) -> LogScores:
-    """The highest of each row's scores, (n_rows, 1); rows count from `first`."""
-    highest = log_scores.max(axis=1, keepdims=True)
-    impossible = np.flatnonzero(~np.isfinite(highest[:, 0]))
-    if len(impossible):
-        raise ValueError(
-            f"row {first + impossible[0]} has probability zero under every class; "
-            "use a smoothing rule that leaves no zero in the tables"
-        )
-    return np.asarray(highest)

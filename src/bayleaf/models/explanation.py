@@ -410,6 +410,16 @@ def _condition(term: Term) -> str:
     return f"  given {given}{more}" if given else ""
 
 
+def runners_up(
+    log_posterior: LogScores, predicted: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """The most probable class of each row but `predicted`, or the only one there is."""
+    others = log_posterior.copy()
+    if others.shape[1] > 1:
+        others[np.arange(len(others)), predicted] = -np.inf
+    return np.asarray(np.argmax(others, axis=1))
+
+
 # Of a model without a temperature.
 _NONE = (np.ones((1, 1)), None)
 
@@ -436,12 +446,8 @@ def explain_rows(
     if log_posterior is None:
         scores = model.log_scores_of_rows(table)
         log_posterior = calibrated_log_proba(scores, *calibration)
-    rows = np.arange(codes.n_rows)
     if against is None:
-        others = log_posterior.copy()
-        if len(classes) > 1:
-            others[rows, predicted] = -np.inf
-        against = np.argmax(others, axis=1)
+        against = runners_up(log_posterior, predicted)
     if isinstance(model, IncrementalContributions):
         prior, increments = model.increments(codes, predicted, against)
         terms = increments.sum(axis=2)
@@ -473,9 +479,18 @@ def explain_rows(
         if isinstance(model, RuledExplanations)
         else [[""] * codes.n_variables] * codes.n_rows
     )
+
+    def alone_by(row: int) -> Callable[[int], Callable[[], float] | None]:
+        """What computes `Term.alone` of a feature when it is read."""
+        if isinstance(model, IncrementalContributions):
+            return lambda _: None
+        rows = table.rows(slice(row, row + 1))
+        pair = int(predicted[row]), int(against[row])
+        return lambda feature: partial(_alone, model, rows, feature, *pair)
+
     found: Sequence[Explanation] = [
         Explanation(
-            row=int(row),
+            row=row,
             target=classes[predicted[row]],
             against=classes[against[row]],
             probability=float(np.exp(log_posterior[row, predicted[row]])),
@@ -484,43 +499,20 @@ def explain_rows(
                 log_posterior[row, predicted[row]] - log_posterior[row, against[row]]
             ),
             prior=float(prior[row]),
-            terms=_with_alone(
+            terms=_terms(
                 model,
-                table,
-                _terms(
-                    model, labels, terms[row], increments[row], rules[row], int(row)
-                ),
-                int(row),
-                int(predicted[row]),
-                int(against[row]),
+                [of_feature[row] for of_feature in labels],
+                terms[row].tolist(),
+                increments[row].tolist(),
+                rules[row],
+                alone_by(row),
             ),
         )
-        for row in rows
+        for row in range(codes.n_rows)
     ]
     if isinstance(model, DetailedExplanations):
         found = model.detailed(codes, found, predicted, against)
     return list(found)
-
-
-def _with_alone(
-    model: ClassModel,
-    table: Rows,
-    terms: tuple[Term, ...],
-    row: int,
-    target: int,
-    against: int,
-) -> tuple[Term, ...]:
-    """Terms of a row that compute `Term.alone` when it is read.
-
-    Those of models with increments have it already.
-    """
-    if isinstance(model, IncrementalContributions):
-        return terms
-    rows = table.rows(slice(row, row + 1))
-    return tuple(
-        replace(term, alone_by=partial(_alone, model, rows, feature, target, against))
-        for feature, term in enumerate(terms)
-    )
 
 
 def _alone(
@@ -538,15 +530,14 @@ def _alone(
 
 def _terms(
     model: ClassModel,
-    labels: list[list[str]],
-    values: NDArray[np.float64],
-    increments: NDArray[np.float64],
+    labels: list[str],
+    values: list[float],
+    increments: list[list[float]],
     rules: Sequence[str],
-    row: int,
+    alone_by: Callable[[int], Callable[[], float] | None],
 ) -> tuple[Term, ...]:
     """The terms of one row with names and states."""
-    of_row = [of_feature[row] for of_feature in labels]
-    named = list(zip(model.domain.names, of_row, strict=False))
+    named = list(zip(model.domain.names, labels, strict=False))
     return tuple(
         Term(
             *named[feature],
@@ -554,9 +545,10 @@ def _terms(
             value,
             tuple(increment),
             rules[feature],
+            alone_by=alone_by(feature),
         )
         for feature, (value, increment) in enumerate(
-            zip(values.tolist(), increments.tolist(), strict=True)
+            zip(values, increments, strict=True)
         )
     )
 

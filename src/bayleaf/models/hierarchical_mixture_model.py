@@ -390,16 +390,14 @@ class HierarchicalMixtureModel(ClassModel):
 
     def drawn(self, support: SupportCounts, rng: np.random.Generator) -> Self:
         """Return the model with drawn tables of all gates and experts."""
-        drawn = iter(
-            [
-                drawn_bank(
-                    bank,
-                    support.strengths(2 * number),
-                    support.strengths(2 * number + 1),
-                    rng,
-                )
-                for number, bank in enumerate(self._banks)
-            ]
+        drawn = (
+            drawn_bank(
+                bank,
+                support.strengths(2 * number),
+                support.strengths(2 * number + 1),
+                rng,
+            )
+            for number, bank in enumerate(self._banks)
         )
         starts = tuple(tuple(next(drawn) for _ in banks) for banks in self.starts)
         return replace(self, starts=starts)

@@ -27,7 +27,6 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel, LogScores, sum_out
 from bayleaf.models.latent_messages import LatentMessages, cell_probabilities
 from bayleaf.models.latent_rules import (
-    MAX_RULES,
     LatentReport,
     LatentState,
     cells_name,
@@ -578,18 +577,13 @@ def _states_of(
     return lambda row, _: (name, str(int(states[row]) + 1))
 
 
-def latent_reports(
-    model: HierarchicalNaiveBayesModel, max_rules: int = MAX_RULES
-) -> tuple[LatentReport, ...]:
-    """Describe every latent variable of a model, nested ones first.
-
-    Where a state needs more than `max_rules`, nested latents stay in its rules by name.
-    """
+def latent_reports(model: HierarchicalNaiveBayesModel) -> tuple[LatentReport, ...]:
+    """Describe every latent variable of a model, nested ones first."""
     domain, tree = model.domain, model.tree
     names = [*domain.names[: tree.n_features], *latent_names(domain, tree)]
     given_class = features_given_class(model)
     reports = []
-    for position, rules in enumerate(state_rules(domain, tree, max_rules)):
+    for position, rules in enumerate(state_rules(domain, tree)):
         node, latent = tree.n_features + position, tree.latents[position]
         counts = np.bincount(
             latent.states.ravel(), weights=model.cell_counts[position].ravel()
@@ -651,15 +645,6 @@ def latent_network(
     return _Expansion(model, class_counts).network()
 
 
-def shown_nodes(tree: LatentTree, position: int) -> tuple[bool, bool]:
-    """Whether a latent variable, and whether its cells, are variables of the network.
-
-    Without cells of its own the latent has one state a cell already.
-    """
-    latent = tree.latents[position]
-    return not latent.is_collapsed or latent.n_states > 1, latent.is_collapsed
-
-
 def unique_labels(labels: Sequence[str]) -> tuple[str, ...]:
     """The labels, or numbers from 1 if two of them are the same."""
     if len(set(labels)) == len(labels):
@@ -678,12 +663,12 @@ class _Expansion:
         self.latent_index: dict[int, int] = {}
         self.cells_index: dict[int, int] = {}
         index = self.tree.n_features
-        for position in range(len(self.tree.latents)):
-            has_latent, has_cells = shown_nodes(self.tree, position)
-            if has_latent:
+        for position, latent in enumerate(self.tree.latents):
+            # Without cells of its own the latent has one state a cell already.
+            if not latent.is_collapsed or latent.n_states > 1:
                 self.latent_index[position] = index
                 index += 1
-            if has_cells:
+            if latent.is_collapsed:
                 self.cells_index[position] = index
                 index += 1
         self.class_index = index

@@ -481,10 +481,8 @@ class IntervalTargetModel:
         Returns baselines (n_rows,), equal for rows without missing features, and terms
         (n_rows, n_features) in the target's unit; together they sum to the expectation.
         """
-        n_features, n_intervals = (
-            len(self.intervals.domain) - 1,
-            self.intervals.n_classes,
-        )
+        n_features = len(self.intervals.domain) - 1
+        n_intervals = self.intervals.n_classes
         terms = np.empty((codes.n_rows, n_features))
         held = len(INTEGRATION[0]) * len(self.centres) + n_features * n_intervals
         step = max(1, _BLOCK_VALUES // held)

@@ -176,10 +176,8 @@ class LatentMessages:
         """Messages to a latent from those to its two children."""
         keys = left.kinds * right.n_kinds + right.kinds
         pairs, place = np.unique(keys, return_inverse=True)
-        x, y = (
-            left.of_kinds(pairs // right.n_kinds),
-            right.of_kinds(pairs % right.n_kinds),
-        )
+        x = left.of_kinds(pairs // right.n_kinds)
+        y = right.of_kinds(pairs % right.n_kinds)
         joint = x[:, :, None] * y[:, None, :] * self.cells[position]
         order, starts = self._by_state[position]
         by_state = joint.reshape(len(joint), -1)[:, order]

@@ -16,7 +16,7 @@ from bayleaf.data.memory import naming_remedy
 from bayleaf.data.partial_values import Rows, available_codes
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.models.class_model import ClassModel, LogScores, calibrated_log_proba
-from bayleaf.models.explanation import Explanation, explain_rows
+from bayleaf.models.explanation import Explanation, explain_rows, runners_up
 from bayleaf.models.page_model import CLASSIFIER, PageModel
 from bayleaf.scoring.partial_cases import known_cells, known_shares
 from bayleaf.typing import Estimator, TableLike
@@ -240,10 +240,7 @@ class Predictor:
     ) -> NDArray[np.intp]:
         """The class that each row is compared with."""
         chosen = self._class_place("against", label)
-        runner_up = log_posterior.copy()
-        if len(self.classes) > 1:
-            runner_up[np.arange(len(predicted)), predicted] = -np.inf
-        others = np.argmax(runner_up, axis=1)
+        others = runners_up(log_posterior, predicted)
         return np.asarray(np.where(predicted == chosen, others, chosen))
 
     def _class_place(self, argument: str, label: Any) -> int:

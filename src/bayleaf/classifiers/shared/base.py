@@ -502,15 +502,21 @@ class BayesianClassifier(
             checked_class_prior(self.class_prior, table.classes)
         return table
 
+    @property
+    def _given_prior(self) -> NDArray[np.float64] | None:
+        """Prior probabilities, given or uniform; None where they are learned."""
+        if self.class_prior is not None:
+            return checked_class_prior(self.class_prior, self.classes_)
+        if self.fit_prior:
+            return None
+        return np.full(len(self.classes_), 1.0 / len(self.classes_))
+
     def _class_prior(
         self, counts: CountSource, smoothing: Smoothing
     ) -> NDArray[np.float64]:
         """Prior probabilities: given, learned, or uniform."""
-        if self.class_prior is not None:
-            return checked_class_prior(self.class_prior, self.classes_)
-        if not self.fit_prior:
-            return np.full(len(self.classes_), 1.0 / len(self.classes_))
-        return smoothing.estimate(counts.class_counts())
+        given = self._given_prior
+        return smoothing.estimate(counts.class_counts()) if given is None else given
 
     def _predictor(self) -> Predictor:
         """Encoder, model and loss, without anything of how they were learned."""
@@ -603,10 +609,7 @@ class BayesianClassifier(
             Labels.
         """
         if return_notes:
-            predictor, encoded = (
-                self._predictor(),
-                self._encode(X, return_notes=True),
-            )
+            predictor, encoded = self._predictor(), self._encode(X, return_notes=True)
             return predictor.predict(encoded.rows), encoded.notes
         predictor, codes = self._prepare(X)
         return predictor.predict(codes)
@@ -639,10 +642,7 @@ class BayesianClassifier(
         With `return_notes`, notes on the cells of each row too, see `predict`.
         """
         if return_notes:
-            predictor, encoded = (
-                self._predictor(),
-                self._encode(X, return_notes=True),
-            )
+            predictor, encoded = self._predictor(), self._encode(X, return_notes=True)
             return predictor.proba(encoded.rows), encoded.notes
         predictor, codes = self._prepare(X)
         return predictor.proba(codes)
@@ -682,10 +682,7 @@ class BayesianClassifier(
             log-odds; mixtures tell more. `to_matrix` gives all contributions as an
             array, `to_shap` for the plots of shap.
         """
-        predictor, encoded = (
-            self._predictor(),
-            self._encode(X, return_notes=True),
-        )
+        predictor, encoded = self._predictor(), self._encode(X, return_notes=True)
         warn_of(encoded.unknown_cells.values())
         rows = predictor.explain(encoded.rows, against, of=of)
         return Explanations(noted(labelled(rows, row_labels(X)), encoded))
@@ -864,8 +861,7 @@ class BayesianClassifier(
     ) -> LeaveOneOut:
         """What scores each row of the codes without itself, under each rule."""
         counts = RowCounts(codes, self.n_jobs, max_table_cells=self.max_table_cells)
-        learned = self.class_prior is None and self.fit_prior
-        prior = None if learned else self._class_prior(counts, rules[0])
+        prior = self._given_prior
         return leave_one_out(counts, domain, rules, prior, self.max_table_cells)
 
     def _left_out_log_scores(self, left_out: LeaveOneOut) -> NDArray[np.float64] | None:

@@ -43,7 +43,8 @@ def fit_batches(classifier: Any, table: Any, y: Any, reading: Reading) -> None:
     """Fit a classifier to a table that is read batch by batch, or on workers.
 
     ValueError or TypeError if a parameter, a column or the target cannot be used;
-    OSError if the table cannot be read, or its codes cannot be written.
+    OSError if the table cannot be read, or its codes cannot be written; ImportError
+    if workers are to read it and Dask is not installed.
     """
     check_fit(classifier, table, y, reading)
     has_hierarchies = getattr(classifier, "hierarchies", None) is not None
@@ -51,7 +52,9 @@ def fit_batches(classifier: Any, table: Any, y: Any, reading: Reading) -> None:
         table, reading = with_given_hierarchies(classifier, table, reading)
     rng = random_generator(classifier.random_state)
     if reading.client is not None or is_partitioned(table):
-        fit_partitions(classifier, table, reading, rng)
+        make = classifier._chosen_discretizer
+        with partition_counts(classifier, table, reading, rng, make) as (found, blocks):
+            learn_from_blocks(classifier, blocks, found, rng)
         return
     with classifier._stage("encoding the table"):
         discretizer = classifier._chosen_discretizer(rng)
@@ -113,20 +116,6 @@ def check_fit(classifier: Any, table: Any, y: Any, reading: Reading) -> None:
             "a table that is read in batches holds its labels; name their column with "
             "target=, and pass no y"
         )
-
-
-def fit_partitions(
-    classifier: Any, table: Any, reading: Reading, rng: np.random.Generator
-) -> None:
-    """Fit a classifier to a table whose partitions are read by workers.
-
-    ValueError or TypeError if a parameter, a column or the target cannot be used;
-    ImportError without Dask.
-    """
-    with partition_counts(
-        classifier, table, reading, rng, classifier._chosen_discretizer
-    ) as (found, counts):
-        learn_from_blocks(classifier, counts, found, rng)
 
 
 @contextlib.contextmanager

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +25,6 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.search.left_out.left_out_scores import LeaveOneOut
 from bayleaf.wording import quoted
-
-if TYPE_CHECKING:
-    pass
 
 
 class SingleNetworkClassifier(BayesianClassifier):
@@ -89,9 +87,7 @@ class SingleNetworkClassifier(BayesianClassifier):
     def _check_family_sizes(self, domain: Domain, dag: DAG) -> None:
         """Raise before counting if a feature's table would be too large."""
         for family in dag.families:
-            cells = 1
-            for member in family:
-                cells *= domain[member].n_states
+            cells = math.prod(domain[member].n_states for member in family)
             if cells > self.max_table_cells:
                 raise ValueError(
                     f"the table of feature {quoted(domain[family[-1]].name)} with its "
@@ -109,12 +105,11 @@ class SingleNetworkClassifier(BayesianClassifier):
         """
         from bayleaf.latent.conditional_likelihood import fit_conditionally
 
-        learned = self.class_prior is None and self.fit_prior
         fit = fit_conditionally(
             network,
             counts.rows(),
             pull=self.pull,
-            fixed=() if learned else (counts.class_index,),
+            fixed=() if self._given_prior is None else (counts.class_index,),
             n_jobs=counts.n_jobs,
             max_table_cells=self.max_table_cells,
         )

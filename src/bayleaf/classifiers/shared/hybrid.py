@@ -45,7 +45,6 @@ from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.support.number_terms import WeightedLinearFamilies
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.left_out.component_weights import (
-    ComponentWeights,
     LogProbabilities,
     fit_component_weights,
 )
@@ -196,7 +195,8 @@ class HybridNetworkClassifier(HierarchyParameters, SingleNetworkClassifier):
             _widened(network, domain, parts.nominal, in_states),
             _logs(network.cpds[-1].probabilities),
             1.0,
-            _once(parts.families),
+            # Each number counts once: given its parents, where it has any.
+            WeightedLinearFamilies(parts.families, _spread(parts.families, 1.0)),
             in_states,
             self.max_table_cells,
         )
@@ -265,11 +265,18 @@ class HybridNetworkClassifier(HierarchyParameters, SingleNetworkClassifier):
         )
         self._loo_score = scores_of(learned.scores, logs)
         prior = self.smoothing_.estimate(parts.counts.class_counts())
-        weighed = _with_weights(model, learned, prior)
+        weighed = replace(
+            model,
+            tables=model.tables.with_table(model.domain[-1].name, prior),
+            base=learned.biases + learned.weights[0] * np.log(prior),
+            table_weight=float(learned.weights[1]),
+            linear=WeightedLinearFamilies(
+                families, _spread(families, learned.weights[2:])
+            ),
+        )
         # Learned weights are calibrated already.
         self._learned_temperature = 1.0 if weighed.is_weighted else None
-        if self.class_prior is not None or not self.fit_prior:
-            given = self._class_prior(parts.counts, self.smoothing_)
+        if (given := self._given_prior) is not None:
             weighed = weighed.with_class_prior(given)
         return Learned(weighed, -self._loo_score.log_loss * float(codes.weights.sum()))
 
@@ -298,7 +305,7 @@ def _columns(codes: Codes, chosen: Sequence[int]) -> Codes:
     return Codes.from_columns(
         [codes.column(v) for v in chosen],
         [codes.cards[v] for v in chosen],
-        None if codes.unit_weights else codes.weights,
+        codes.weights,
     )
 
 
@@ -328,27 +335,8 @@ def _widened(
     return BayesianNetwork(domain, DAG(tuple(cpd.parents for cpd in cpds)), tuple(cpds))
 
 
-def _once(families: LinearGaussianFamilies) -> WeightedLinearFamilies:
-    """Families each of which counts once: given its parents, where it has any."""
-    return WeightedLinearFamilies(families, _spread(families, 1.0))
-
-
 def _spread(families: LinearGaussianFamilies, weights: Floats | float) -> Floats:
     """Weights of numbers as those of their pieces."""
     found = np.zeros(families.n_columns_of_pieces)
     found[last_pieces(families)] = weights
     return found.reshape(-1, families.n_pieces)
-
-
-def _with_weights(
-    model: HybridNetworkModel, learned: ComponentWeights, prior: Floats
-) -> HybridNetworkModel:
-    """The model under learned weights and the prior of the training rows."""
-    families = model.linear.families
-    return replace(
-        model,
-        tables=model.tables.with_table(model.domain[-1].name, prior),
-        base=learned.biases + learned.weights[0] * np.log(prior),
-        table_weight=float(learned.weights[1]),
-        linear=WeightedLinearFamilies(families, _spread(families, learned.weights[2:])),
-    )

@@ -20,6 +20,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.data.tables.frames import take_rows
 from bayleaf.data.unknown_cells import reported_elsewhere
 from bayleaf.inference.factors import Eliminator, Factor
+from bayleaf.latent.architecture_growth import stratified_folds
 from bayleaf.models.class_model import log_normalize
 from bayleaf.models.predictor import Predictor
 from bayleaf.scoring.partial_cases import known_cells, known_shares
@@ -262,7 +263,7 @@ def _held_out_temperature(classifier: Any, X: Any, y: Any, sample_weight: Any) -
         # Rows of weight zero are not among the codes.
         given = np.broadcast_to(np.asarray(sample_weight, dtype=float), len(y))
         kept = np.flatnonzero(given)
-    folds = _stratified_folds(class_codes)
+    folds = stratified_folds(class_codes, _N_FOLDS, 0)
     # The weights of the codes are those of rows and classes together.
     learner = clone(classifier).set_params(calibration=None, class_weight=None)
     scores = np.full((codes.n_rows, n_classes), -np.inf)
@@ -277,16 +278,6 @@ def _held_out_temperature(classifier: Any, X: Any, y: Any, sample_weight: Any) -
         with reported_elsewhere():
             scores[test] = learner.predict_joint_log_proba(held_out)
     return best_temperature(scores, class_codes, codes.weights)
-
-
-def _stratified_folds(own: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Number of the fold of each row; every class is spread over all of them."""
-    shuffled = np.random.default_rng(0).permutation(len(own))
-    folds = np.empty(len(own), dtype=np.intp)
-    folds[shuffled[np.argsort(own[shuffled], kind="stable")]] = (
-        np.arange(len(own)) % _N_FOLDS
-    )
-    return folds
 
 
 def reprior_shift(

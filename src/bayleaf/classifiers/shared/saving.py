@@ -85,13 +85,12 @@ def kept_support(classifier: Any) -> SupportCounts | None:
 
 def support_of(classifier: Any, counts: CountSource) -> SupportCounts:
     """The rows that counts have behind a fitted classifier's tables."""
-    learned = classifier.class_prior is None and classifier.fit_prior
     model = classifier.model_
     return SupportCounts.from_counts(
         model.count_rows(counts),
         model.table_sizes,
         classifier.smoothing_,
-        prior_is_learned=learned,
+        prior_is_learned=classifier._given_prior is None,
         state_rows=rows_by_state(counts),
     )
 

@@ -199,11 +199,10 @@ def routes_of_feature(case: RouteCase, feature: int, column: str) -> Routes:
             if joint
             else (p for f, p in _row_proxies(case, own) if f != feature)
         )
-    table = None if case.withheld else class_table(model, [feature])
     return Routes(
         column,
         True,
-        None if table is None else mutual_information_of_table(table),
+        None if case.withheld else _with_class(model, feature),
         tuple(replace(p, names=(*p.names[:-1], case.target)) for p in paths),
         len(found) - len(paths),
         more,

@@ -19,7 +19,7 @@ from bayleaf.inference.evidence import (
     read_evidence,
 )
 from bayleaf.inference.posteriors import Posterior
-from bayleaf.inference.states import distinct_labels, find_variable, known_states
+from bayleaf.inference.states import distinct_labels, find_variables, known_states
 from bayleaf.results.html import Bar, bars_html, picture_html
 from bayleaf.wording import counted, name_list, shown_name, visible
 
@@ -122,11 +122,7 @@ class JointPosterior:
         ValueError
             If the table is not about a variable.
         """
-        if isinstance(names, str | int):
-            kept = [find_variable(self._domain, names)]
-        else:
-            kept = [find_variable(self._domain, name) for name in names]
-            kept = list(dict.fromkeys(kept))
+        kept = find_variables(self._domain, names)
         others = tuple(axis for axis in range(len(self.shape)) if axis not in kept)
         order = [sorted(kept).index(axis) for axis in kept]
         table = self.probabilities.sum(axis=others).transpose(order)

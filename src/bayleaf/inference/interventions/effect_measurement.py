@@ -26,6 +26,7 @@ from bayleaf.inference.causal_graph import Formula, given_formula, identified
 from bayleaf.inference.events.events import named_states, read_single
 from bayleaf.inference.evidence import Evidence
 from bayleaf.inference.factorisation import Factorisation
+from bayleaf.inference.family_decomposition import full_table
 from bayleaf.inference.interventions.causal_effect import CausalEffect
 from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.queries import Inference
@@ -470,7 +471,7 @@ class EffectQuestion:
         even = np.ones((n_draws, cut.domain.cards[treatment]))
         tables: list[Table] = [((treatment,), even)]
         for node in self._nodes:
-            table = summing_to_one(cut.cpds[node])[None]
+            table = full_table(cut.cpds[node])[None]
             experience = _experience(cut, node)
             if experience is not None:
                 strengths = np.maximum(experience, _LEAST_EXPERIENCE)
@@ -523,12 +524,6 @@ def _summed(values: Floats) -> Floats:
     return np.asarray(summed / highest.reshape(-1, *(1,) * (summed.ndim - 1)))
 
 
-def summing_to_one(cpd: CPD) -> Floats:
-    """The full table of a distribution; those of files are off by a little."""
-    table = cpd.probabilities
-    return np.asarray(table / table.sum(axis=-1, keepdims=True))
-
-
 def cut_scope(family: Sequence[int], hard: Mapping[int, int]) -> tuple[int, ...]:
     """The members of a family whose state is open."""
     return tuple(v for v in family if v not in hard)
@@ -559,7 +554,7 @@ def joint_table(
     if plan.cells > most_cells:
         return None
     tables = [
-        cut_table(family, summing_to_one(network.cpds[family[-1]])[None], hard)
+        cut_table(family, full_table(network.cpds[family[-1]])[None], hard)
         for family in families
     ]
     tables += [((v,), own[None]) for v, own in likelihoods.items()]
