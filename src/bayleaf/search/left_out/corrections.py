@@ -79,7 +79,7 @@ class _CurveTask(NamedTuple):
 
     def rows(self, chosen: Whole) -> _CurveTask:
         return _CurveTask(
-            self.scores[:, chosen],
+            np.ascontiguousarray(self.scores[:, chosen]),
             self.design[chosen],
             self.own[chosen],
             self.weights[chosen],
@@ -105,8 +105,11 @@ class _CurveTask(NamedTuple):
         """Corrected scores, shape (n_classes, n_rows)."""
         shares = self.shares
         curves = parameters[1:].reshape(-1, len(shares))
-        added = shares.T @ (self.design @ curves).T
-        return np.asarray(parameters[0] * self.scores + added)
+        added = (self.design @ curves).T
+        scores = parameters[0] * self.scores
+        # With a number for each class the product with the shares changes nothing.
+        scores += added if len(shares) == len(scores) else shares.T @ added
+        return np.asarray(scores)
 
     def _log_posteriors(self, parameters: Floats) -> Floats:
         """Log posterior (nats) of each class in each row, (n_classes, n_rows)."""
@@ -129,7 +132,8 @@ class _CurveTask(NamedTuple):
         pull[0] = penalty
         gradient = pull * change
         gradient[0] += float(np.vdot(residual, self.scores))
-        gradient[1:] += ((shares @ residual) @ self.design).T.ravel()
+        slopes = residual if len(shares) == len(residual) else shares @ residual
+        gradient[1:] += (slopes @ self.design).T.ravel()
         return loss + float(pull @ change**2) / 2, gradient
 
     def descend(self, start: Floats, penalty: float, max_iter: int) -> Floats:
