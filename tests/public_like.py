@@ -1121,7 +1121,10 @@ add(
     "names in two rows",
     ",2019,,2020,\nRegion,Sales,Costs,Sales,Costs\n"
     + lines(None, WORDS, PLAIN, PLAIN, PLAIN, PLAIN),
-    says="looks like values, not like distinct names",
+    says="names in two rows, joined",
+)
+FILES["names in two rows"].columns.update(
+    {"Region": TEXT, "2019 Sales": NUMBER, "2020 Costs": NUMBER}
 )
 PAGES = BODY.splitlines(keepends=True)
 add(

@@ -350,6 +350,38 @@ def test_a_header_below_a_title_may_have_numbers_among_its_names(
     check_each(columns, check)
 
 
+JOINED = {
+    ",2019,,2020,\nRegion,A,B,A,B\n": "Region;2019 A;2019 B;2020 A;2020 B",
+    "Region,2019,2019,2020,2020\n,A,B,A,B\n": "Region;2019 A;2019 B;2020 A;2020 B",
+    "Region,Sales,,Costs,\n,2019,2020,2019,2020\n": "Region;Sales 2019;Sales 2020;"
+    "Costs 2019;Costs 2020",
+    "Report\n\n,Sales,,Costs,\nRegion,A,B,C,D\n": "Region;Sales A;Sales B;Costs C;"
+    "Costs D",
+    ",2019,,,\nRegion,A,B,C,D\n": "Region;A;B;C;D",
+    "Report,of June,,,\nRegion,A,B,C,D\n": "Region;A;B;C;D",
+    "Report,of June,,,\n,Sales,,Costs,\nRegion,A,B,A,B\n": "Region;Sales A;Sales B;"
+    "Costs A;Costs B",
+    "Region,A,,B,C\n": "Region;A;;B;C",
+    # As predictions are added.
+    ",2019,,2020,p\nRegion,A,B,A,\n": "Region;2019 A;2019 B;2020 A;p",
+    "Region,A,B,C,\n": "Region;A;B;C;",
+}
+
+
+def test_groups_above_names_are_joined_with_them(tmp_path: Path) -> None:
+    rows = [f"{'rs'[i % 3 == 0]}{i},{i}.5,x,{i * 7 % 5},y {i}\n" for i in range(20)]
+
+    def check(head: str) -> None:
+        path = tmp_path / "t.csv"
+        path.write_text(head + "".join(rows))
+        names = JOINED[head].split(";")
+        batches = pa.Table.from_batches(read_batches(str(path)))
+        for table in (read_table(str(path)), batches):
+            assert (table.column_names, table.num_rows) == (names, 20)
+
+    check_each(JOINED, check)
+
+
 def test_lines_that_repeat_a_header_above_numbers_are_no_rows(
     run: Callable[..., Any], tmp_path: Path
 ) -> None:

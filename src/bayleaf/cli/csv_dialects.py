@@ -44,6 +44,7 @@ class Dialect:
     empty: tuple[int, ...] = ()  # columns without a name and text, if several lack one
     is_like_data: bool = False  # whether the header may be a row of values
     is_apart: bool = False  # whether lines like the header are copies, not rows
+    joined: tuple[str, ...] = ()  # names that are in two rows, a group above others
 
     def described(self, form: FileFormat) -> str:
         """What is unusual of the layout and format, in words; empty if nothing is."""
@@ -56,6 +57,7 @@ class Dialect:
             "a separator at the end of each line" if self.is_trailing else "",
             "no header" if form.no_header else "",
             "no name above the first column" if self.is_short else "",
+            "names in two rows, joined" if self.joined else "",
             "a line of units below the header skipped" if self.has_units else "",
             f"{counted(len(self.empty), 'empty column')} skipped" if self.empty else "",
         ]
@@ -144,9 +146,12 @@ class _Layout:
         if trailing and any(rows[first][n_cells:]):
             trailing, n_cells, ends = False, n_cut, rows
             first, has_title = _first_row(ends, n_cells, form.no_header)
-        header = ends[first]
-        is_apart = not form.no_header and _is_apart(header, ends[first + 1 :])
-        below = _without_copies(header, ends[first + 1 :])
+        joined: Row = []
+        if not form.no_header and separator != BLANK:
+            first, joined = _groups_and_names(ends, first)
+        header, others = joined or ends[first], ends[first + 1 + bool(joined) :]
+        is_apart = not (form.no_header or joined) and _is_apart(header, others)
+        below = _without_copies(header, others)
         is_short = not form.no_header and not trailing and _is_short(header, below)
         if is_short:
             header = ["", *header]
@@ -161,6 +166,7 @@ class _Layout:
             () if form.no_header else _empty_columns(header, below),
             not form.no_header and _is_like_data(header, below),
             is_apart,
+            tuple(joined),
         )
         rows = [header, *below]
         share = sum(len(row) == len(header) for row in rows) / len(rows)
@@ -212,7 +218,12 @@ def _first_row(rows: Sequence[Row], width: int, no_header: bool) -> tuple[int, b
         return first, False
     header, below = rows[after], rows[after + 1 :]
     # Names may be numbers if others are above values of another kind.
-    if no_header or _is_header(header, below) or _names_columns(header, below):
+    if (
+        no_header
+        or _is_header(header, below)
+        or _names_columns(header, below)
+        or _joined_names(header, below)
+    ):
         return after, True
     return first, False
 
@@ -231,6 +242,45 @@ def _is_header(row: Row, below: Sequence[Row]) -> bool:
         and not _occurs(cell, place, below)
         for place, cell in enumerate(row)
     )
+
+
+def _groups_and_names(rows: Sequence[Row], first: int) -> tuple[int, Row]:
+    """The first row of a header, and its names if they are in two rows."""
+    groups, names = rows[first - 1], rows[first]
+    # A title is above names that need none, and begins in the first cell.
+    need_groups = len({*names}) < len(names)
+    are_groups = need_groups or (not groups[0].strip() and sum(map(bool, groups)) > 1)
+    for start in (first, first - 1)[: 1 + (first > 0 and are_groups)]:
+        if joined := _joined_names(rows[start], rows[start + 1 :]):
+            return start, joined
+    return first, []
+
+
+def _joined_names(groups: Row, rows: Sequence[Row]) -> Row:
+    """Distinct names of two rows, as in "2020 Sales"; none unless these have groups.
+
+    A group is above several names, in the first cell or in all.
+    """
+    if len(rows) < 2 or len(groups) != len(rows[0]):
+        return []
+    n_columns = Counter(group.strip() for group in groups[1:])
+    has_gaps = n_columns.pop("", 0) > 0
+    if not n_columns or not (has_gaps or max(n_columns.values()) > 1):
+        return []
+    if groups[0].strip() and rows[0][0].strip() and len({*rows[0]}) == len(rows[0]):
+        return []  # a title
+    are_years = all(map(_YEAR.fullmatch, rows[0][1:]))
+    if not (are_years or _names_columns(rows[0], rows[1:])):
+        return []
+    joined, group = [], ""
+    for above, name in zip(groups, rows[0], strict=True):
+        is_number = _NUMBER.fullmatch(name) and not _YEAR.fullmatch(name)
+        if not (above.strip() or name.strip()) or is_number:
+            return []
+        group = above.strip() or group
+        parts = [part for part in (group, name.strip()) if part]
+        joined.append(" ".join(dict.fromkeys(parts)))
+    return joined if len({*joined}) == len(joined) else []
 
 
 def _names_columns(row: Row, below: Sequence[Row]) -> bool:

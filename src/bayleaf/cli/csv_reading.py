@@ -492,7 +492,7 @@ class _Start(NamedTuple):
         dialect = dialect_of(head, form)
         rest = _Chunks(chain([head], _blocks(stream))).buffered()
         above = b"".join(rest.readline() for _ in range(dialect.n_above))
-        first, units, n_above = b"", b"", dialect.n_above
+        first, second, units, n_above = b"", b"", b"", dialect.n_above
         if form.no_header:
             if not head.strip():
                 raise ValueError(f"{called(source)} is empty; rows were expected")
@@ -506,10 +506,13 @@ class _Start(NamedTuple):
                 names = names[: dialect.n_cells]
             if dialect.is_short:
                 names = ["", *names]
+            if dialect.joined:
+                names = [*dialect.joined]
+                second = _header_lines(rest, source)
             if dialect.has_units:
-                # Blank lines keep the numbers of lines.
                 units = _header_lines(rest, source)
-                first += b"\n" * len(units.splitlines())
+            # Blank lines keep the numbers of lines.
+            first += b"\n" * len((second + units).splitlines())
         if len({*names}) < len(names) and dialect.is_like_data:
             raise ValueError(
                 f"the first line of {called(source)} looks like values, not like "
@@ -523,13 +526,13 @@ class _Start(NamedTuple):
             columns[index] = max(names) + "_" * number
         if form.no_header:
             header = _header_of(names, dialect.separator).rstrip(b"\n")
-        if columns != names or form.no_header or dialect.is_short:
+        if columns != names or form.no_header or dialect.is_short or dialect.joined:
             n_lines = len(first.splitlines()) or 1
             first = _header_of(columns, dialect.separator) + b"\n" * (n_lines - 1)
         below: list[bytes] = []
         blocks, copy = _blocks(rest), header.rstrip(b"\r\n")
         if rows is not None:
-            rows.set_layout(dialect, len(names), above, header, head, units)
+            rows.set_layout(dialect, len(names), above, header, head, second + units)
             blocks = rows.watched(blocks)
         if dialect.separator == BLANK:
             plain = map(collapse_blanks, _Chunks(blocks).buffered())

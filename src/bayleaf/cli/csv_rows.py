@@ -43,7 +43,7 @@ class CsvRows:
         self._blocks: list[bytes] = []  # of UTF-8, read but not taken
         self._mark, self._encoding, self._only_returns = b"", "utf-8", False
         self._dialect, self._above, self._header = Dialect(), b"", b""
-        self._units = b""  # the line below the header, if it has no row
+        self._units = b""  # lines below the header that are not rows
         self._copy = b""  # lines that are left out, since they repeat the header
         self._row_width = 0  # characters of rows whose cells are aligned by blanks
         self._widths: list[int] = []  # characters of each column that is added
