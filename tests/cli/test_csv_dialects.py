@@ -382,6 +382,31 @@ def test_groups_above_names_are_joined_with_them(tmp_path: Path) -> None:
     check_each(JOINED, check)
 
 
+TOTALS = {
+    "Total,98.5,3\n": True,
+    "Summe:,98.5,\n\nSource: x\n": True,
+    "south,98.5,3\n": False,
+    "Total,,\n": False,
+    "Total,98.5,3\nTotal,9.5,1\n": False,
+}
+
+
+def test_a_last_row_of_totals_is_a_row_and_is_reported(
+    run: Callable[..., Any], tmp_path: Path
+) -> None:
+    body = "region,x,n\n" + "".join(f"north,{i}.5,{i % 5}\n" for i in range(30))
+
+    def check(end: str) -> None:
+        path = tmp_path / f"{len(end)}{end[0]}.csv"
+        path.write_text(body + end)
+        done = run("check", path, "--json")
+        assert ("looks like totals of the others" in done.err) == TOTALS[end]
+        n_rows = sum(line.count(",") == 2 for line in end.splitlines())
+        assert json.loads(done.out)["n_rows"] == 30 + n_rows
+
+    check_each(TOTALS, check)
+
+
 def test_lines_that_repeat_a_header_above_numbers_are_no_rows(
     run: Callable[..., Any], tmp_path: Path
 ) -> None:

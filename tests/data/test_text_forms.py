@@ -176,7 +176,7 @@ def test_orders_of_dates(
     assert values([*cells])[0] == start // datetime.timedelta(microseconds=1)
 
 
-def test_quarters_and_weeks_that_do_not_exist_are_no_dates() -> None:
+def test_quarters_and_weeks_that_do_not_exist_stay_text() -> None:
     for text in ("2024Q5", "2024-W54", "2021-W53", "2024-W00", "令和6年13月1日", "Q1"):
         assert not moments_of(text), text
 

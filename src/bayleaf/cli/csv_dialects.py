@@ -25,6 +25,11 @@ _YEAR = re.compile(r"[12]\d{3}")
 # What may be a number of any country, with a sign of currency or percent.
 _LIKE_NUMBER = re.compile(r"\s*[^\w\s]{0,2}\s?\d[\d.,'’\s]*\S?\s*")
 _BRACKETED = re.compile(r"\(\D*\)|\[\D*\]")
+_TOTAL = re.compile(
+    r"((grand |sub)?totals?|sum|(gesamt|zwischen)?summe|gesamt|insgesamt|somme|totale"
+    r"|suma|totaal|totalt|итого|всего|合计|合計):?",
+    re.IGNORECASE,
+)
 _BLANKS = re.compile(rb'("(?:[^"]|"")*")|[ \t]+')
 
 Row = list[str]
@@ -134,7 +139,7 @@ class _Layout:
         widths = Counter(len(row) for row in rows if not _is_comment(row))
         n_cut = max(widths or [1], key=lambda width: (widths[width], width))
         if n_cut > 1 and len(rows) <= _MAX_ROWS:
-            # Notes below the rows are no part of their layout.
+            # Notes below the rows are not part of their layout.
             end = footer_start([line.encode() for line in lines], separator, n_cut)
             rows = [row for above, row in numbered if above < end] or rows
         full = [row for row in rows if len(row) == n_cut]
@@ -398,6 +403,20 @@ def footer_start(lines: Sequence[bytes], separator: str, width: int) -> int:
     is_whole = footer[-1].endswith((b"\n", b"\r")) or re.search(r"[ :*]", texts[-1])
     is_apart = not lines[first].strip()
     return first if is_apart or (are_texts and is_whole) else len(lines)
+
+
+def total_row(lines: Sequence[bytes], separator: str) -> bytes:
+    """The last row if it looks like totals of those above, else nothing.
+
+    It has a word for totals that no row above has there, and a number.
+    """
+    last, *above = [line for line in reversed(lines) if line.strip()] or [b""]
+    row = _cells(last, separator)
+    indices = [j for j, cell in enumerate(row) if _TOTAL.fullmatch(cell.strip())]
+    if not indices or not any(map(_LIKE_NUMBER.fullmatch, row)):
+        return b""
+    rows = [_cells(line, separator) for line in above[:_MAX_ROWS]]
+    return b"" if _occurs(row[indices[0]], indices[0], rows) else last.strip()
 
 
 def _cells(line: bytes, separator: str) -> Row:

@@ -26,7 +26,13 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from bayleaf.cli.arff_files import ArffFile
-from bayleaf.cli.csv_dialects import Dialect, collapse_blanks, dialect_of, footer_start
+from bayleaf.cli.csv_dialects import (
+    Dialect,
+    collapse_blanks,
+    dialect_of,
+    footer_start,
+    total_row,
+)
 from bayleaf.cli.csv_rows import CsvRows
 from bayleaf.cli.file_facts import FileFacts
 from bayleaf.cli.file_kinds import STATA, WORKBOOK, other_kind
@@ -405,6 +411,8 @@ def _without_footer(
     if footer:
         below.append(footer)
         _report_footer(called, footer.decode("utf-8", "replace"))
+    if total := total_row(lines[:first], dialect.separator):
+        _report_total(called, total.decode("utf-8", "replace"))
     if first:
         yield b"".join(lines[:first])
 
@@ -444,6 +452,16 @@ def _report_copies(called: str, n_copies: int) -> None:
     lines = counted(n_copies, "line")
     print(
         f"bayleaf: the header of {called} is repeated in {lines}, left out",
+        file=sys.stderr,
+    )
+
+
+@cache
+def _report_total(called: str, text: str) -> None:
+    """Report a last row that looks like totals once, however often it is read."""
+    print(
+        f"bayleaf: the last row of {called}, {quoted(cut(text, 60))}, looks like "
+        "totals of the others; remove it unless it is one of them",
         file=sys.stderr,
     )
 
