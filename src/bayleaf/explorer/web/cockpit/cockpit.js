@@ -188,8 +188,8 @@ class Cockpit {
     };
   }
 
-  /** The answer, its reasons and its interval, kept for a slider that moves to and fro. */
-  #compute(evidence) {
+  /** The answer, its reasons and its interval, kept as sliders and other parts ask for them again. */
+  compute(evidence) {
     const { outcome, computed } = this;
     const key = `${outcome.chosen} ${evidence.map((mask) => mask ?? "").join(";")}`;
     if (!computed.has(key)) {
@@ -212,7 +212,7 @@ class Cockpit {
       this.#showMode();
     }
     const evidence = this.evidence();
-    const { answer, reasons } = Object.assign(this, this.#compute(evidence));
+    const { answer, reasons } = Object.assign(this, this.compute(evidence));
     this.terms = new Map(reasons?.items.map(({ variable, value }) => [variable, value]));
     this.touched ??= reasons?.items[0]?.variable ?? this.findings.byStrength[0] ?? null;
     this.headline.show(answer, reasons);

@@ -63,7 +63,7 @@ class Headline {
     }
     const { outcome, words } = cockpit;
     const { target, chance } = answer;
-    const before = cockpit.trial ? outcome.answer(cockpit.session.evidence) : null;
+    const before = cockpit.trial ? cockpit.compute(cockpit.session.evidence).answer : null;
     const isMoved = before && before.target === target && near(before.chance) !== near(chance);
     fill(this.line, [
       element("strong", {}, [`${about(chance)} in 100`,

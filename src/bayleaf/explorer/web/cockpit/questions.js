@@ -23,7 +23,7 @@ class OpenQuestions {
   find(tell) {
     this.stop();
     const { outcome, session } = this.cockpit;
-    const answer = outcome.answer(session.evidence);
+    const { answer } = this.cockpit.compute(session.evidence);
     if (!answer || session.evidence[outcome.question]) {
       tell([], 0);
       return;
