@@ -68,6 +68,8 @@ def test_rows_that_cannot_be_matched_are_refused() -> None:
         columns_as_named({"a": [1, 2], "b": 1}, NAMES)
     with pytest.raises(ValueError, match="series without names"):
         columns_as_named(pl.Series([1, 2]), NAMES)
+    with pytest.raises(ValueError, match=r"one column, 'a'.* frame: X\[\['a'\]\]"):
+        columns_as_named(FRAME["a"], NAMES)
 
 
 def test_data_frames_keep_their_order() -> None:

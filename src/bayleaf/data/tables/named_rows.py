@@ -240,6 +240,12 @@ def records_of(table: Any, names: Sequence[Name]) -> list[Mapping[Any, Any]] | N
         return [dict(zip(table, cells, strict=True)) for cells in transposed]
     record = _record(table)
     if record is not None:
+        column = getattr(table, "name", None)
+        if isinstance(column, str) and column in names and not {*names} & {*record}:
+            raise ValueError(
+                f"one column, {column!r}, was passed for a table; pass a data frame: "
+                f"X[[{column!r}]]"
+            )
         return [record]
     if not hasattr(table, "to_list"):
         return None
