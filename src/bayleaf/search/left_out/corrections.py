@@ -79,7 +79,7 @@ class _CurveTask(NamedTuple):
 
     def rows(self, chosen: Whole) -> _CurveTask:
         return _CurveTask(
-            np.ascontiguousarray(self.scores[:, chosen]),
+            self.scores[:, chosen],
             self.design[chosen],
             self.own[chosen],
             self.weights[chosen],
@@ -106,10 +106,10 @@ class _CurveTask(NamedTuple):
         shares = self.shares
         curves = parameters[1:].reshape(-1, len(shares))
         added = (self.design @ curves).T
-        scores = parameters[0] * self.scores
         # With a number for each class the product with the shares changes nothing.
-        scores += added if len(shares) == len(scores) else shares.T @ added
-        return np.asarray(scores)
+        if len(shares) < len(self.scores):
+            added = shares.T @ added
+        return np.asarray(parameters[0] * self.scores + added)
 
     def _log_posteriors(self, parameters: Floats) -> Floats:
         """Log posterior (nats) of each class in each row, (n_classes, n_rows)."""
