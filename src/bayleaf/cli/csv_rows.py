@@ -9,7 +9,7 @@ import codecs
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import chain, repeat
+from itertools import chain
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -147,8 +147,8 @@ class CsvRows:
         if added:
             columns = [self._texts(column) for column in added]
             if self._widths:
-                pairs = zip(columns, self._widths, strict=True)
-                columns = [_padded(texts, width) for texts, width in pairs]
+                padded = zip(columns, self._widths, strict=True)
+                columns = [_padded(texts, width) for texts, width in padded]
             sign = arrow_of([self._dialect.separator])[0]
             joined = pc.binary_join_element_wise(*columns, sign)
             cells = joined.cast(pa.binary()).to_pylist()
@@ -156,15 +156,17 @@ class CsvRows:
                 pairs = zip(rows, cells, strict=True)
                 rows = [self._joined(row, [others]) for row, others in pairs]
             else:
-                parts = zip(rows, repeat(self._sign), cells, ends, strict=False)
+                signs = [self._sign] * n_rows
+                parts = zip(rows, signs, cells, ends, strict=True)
                 return self._encoded(before + b"".join(chain.from_iterable(parts)))
-        parts = zip(rows, ends, strict=True)
-        return self._encoded(before + b"".join(chain.from_iterable(parts)))
+        lines = chain.from_iterable(zip(rows, ends, strict=True))
+        return self._encoded(before + b"".join(lines))
 
     def _width(self, name: bytes, cells: pa.Array) -> int:
         """Characters of a new column; negative where blanks follow its texts."""
         kind = cells.type
-        width = max(_n_signs(name), pc.max(pc.utf8_length(self._texts(cells))).as_py())
+        longest: int = pc.max(pc.utf8_length(self._texts(cells))).as_py()
+        width = max(_n_signs(name), longest)
         is_number = pa.types.is_floating(kind) or pa.types.is_integer(kind)
         return width if is_number else -width
 
@@ -182,7 +184,12 @@ class CsvRows:
         lines: Iterable[bytes] = content.splitlines(keepends=True)
         if b'"' in content:
             lines = (match[0] for match in self._row.finditer(content))
-        before, rows, ends, n_taken = b"", [], [], 0
+        ready = self._plain_rows(content, n_rows)
+        if ready is not None:
+            return ready
+        before, n_taken = b"", 0
+        rows: list[bytes] = []
+        ends: list[bytes] = []
         for line in lines:
             row = line.rstrip(b"\r\n")
             is_row = row.strip() if self._is_blank else row
@@ -200,6 +207,24 @@ class CsvRows:
                 before += line
         self._blocks = [content[n_taken:]]
         return before, rows, ends
+
+    def _plain_rows(
+        self, content: bytes, n_rows: int
+    ) -> tuple[bytes, list[bytes], list[bytes]] | None:
+        """The same where rows are all lines, which end alike; else None."""
+        has_copies = self._copy and self._copy in content
+        if b'"' in content or has_copies or self._is_blank:
+            return None
+        whole = content[: content.rfind(b"\n") + 1]
+        lines, n_returns = whole.splitlines(), whole.count(b"\r\n")
+        end = b"\r\n" if n_returns else b"\n"
+        rows = lines[:n_rows]
+        is_alike = whole.count(end) == len(lines) and whole.count(b"\r") == n_returns
+        if not (is_alike and len(rows) == n_rows and all(rows)):
+            return None
+        n_taken = sum(map(len, rows)) + n_rows * len(end)
+        self._blocks = [content[n_taken:]]
+        return b"", rows, [end] * n_rows
 
     def _is_copy(self, line: bytes) -> bool:
         """Whether a line repeats the header."""
