@@ -156,9 +156,9 @@ class CsvRows:
                 pairs = zip(rows, cells, strict=True)
                 rows = [self._joined(row, [others]) for row, others in pairs]
             else:
-                signs = [self._sign] * n_rows
-                parts = zip(rows, signs, cells, ends, strict=True)
-                return self._encoded(before + b"".join(chain.from_iterable(parts)))
+                rows = list(map(self._sign.join, zip(rows, cells, strict=True)))
+        if len({*ends}) == 1:
+            return self._encoded(before + ends[0].join([*rows, b""]))
         lines = chain.from_iterable(zip(rows, ends, strict=True))
         return self._encoded(before + b"".join(lines))
 
