@@ -34,7 +34,7 @@ class Expression(NamedTuple):
 EXPRESSIONS = [
     Expression(r"\btold\b", "reported, passed, message", 267),
     Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 163),
-    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 369),
+    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 368),
     Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 212),
     Expression(r"\b(hears|wish|wishes|wished)\b", "receives, request", 0),
     Expression(r"\b(knows|asks)\b", "has, contains, queries, requests", 69),
@@ -63,10 +63,10 @@ EXPRESSIONS = [
 # Names of variables, parameters, functions and classes in the package.
 NAMES = {
     "told": ("message, with_explanation, is_reported", 89),
-    "said": ("log_likelihood, reported, text", 17),
+    "said": ("log_likelihood, reported, text", 16),
     "found": ("result, scores, matches: the noun of what it is", 463),
-    "own": ("what it belongs to", 449),
-    "kept": ("what is kept: columns, rows, states", 95),
+    "own": ("what it belongs to", 447),
+    "kept": ("what is kept: columns, rows, states", 93),
     "parted": ("parts, groups", 0),
     "wanted": ("requested, targets", 59),
     "asked": ("requested, request", 25),

@@ -288,13 +288,18 @@ def _files_below(top: str) -> Iterator[str]:
             inner[:] = sorted(name for name in inner if not _is_internal(name))
             paths = [os.path.join(folder, name) for name in inner]
             pending += [path for path in paths if os.path.islink(path)]
-            for name in sorted(names):
-                if name.startswith((".", "_")):
-                    continue
-                path = os.path.join(folder, name)
-                _check_link(path)
-                if file_kind(name) in ("parquet", "csv"):
-                    yield path
+            yield from _tables_in(folder, names)
+
+
+def _tables_in(folder: str, names: Iterable[str]) -> Iterator[str]:
+    """The Parquet and CSV files among those of a folder."""
+    for name in sorted(names):
+        if name.startswith((".", "_")):
+            continue
+        path = os.path.join(folder, name)
+        _check_link(path)
+        if file_kind(name) in ("parquet", "csv"):
+            yield path
 
 
 def _check_link(path: str) -> None:
