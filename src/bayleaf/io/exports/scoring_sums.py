@@ -34,8 +34,22 @@ def write_pmml(model: Any, path: str | Path) -> None:
     and for models whose terms are tables, the document is a RegressionModel with a term
     for each joint state of a table. Under a temperature partial cases have no result: a
     row with a missing cell in a column that had none in training, or with a value not
-    seen in training. ValueError for other models, a loss matrix, or names that PMML
-    cannot hold.
+    seen in training.
+
+    Parameters
+    ----------
+    model : estimator, Predictor, SavedModel or path
+        A fitted classifier, its file, or what `read_model` gives.
+    path : str or Path
+        An older file is replaced only when all is written.
+
+    Raises
+    ------
+    ValueError
+        If the terms of the model are not tables, it has a loss matrix, or names that
+        PMML cannot hold.
+    OSError
+        If the file cannot be written.
     """
     predictor = predictor_of(model)
     is_naive_bayes = _is_naive_bayes(predictor)

@@ -177,8 +177,7 @@ class Variables:
                 line,
                 f"with the table of variable {quoted(self.declared[family[-1]].name)}, "
                 f"{counted(self._n_expanded)} cells would be made of what is given in "
-                "short; give it fewer parents, or raise max_table_cells, which is "
-                f"{MAX_TABLE_CELLS:,}",
+                f"short, more than {MAX_TABLE_CELLS:,}; give it fewer parents",
             )
 
     def cards(self, family: Sequence[int]) -> tuple[int, ...]:
@@ -436,8 +435,8 @@ def one_hot_table(
     if (cells := len(results) * len(codes)) > MAX_TABLE_CELLS:
         raise variables.error(
             line,
-            f"the table of node {name} would have {cells:,} cells; give it fewer "
-            f"parents, or raise max_table_cells, which is {MAX_TABLE_CELLS:,}",
+            f"the table of node {name} would have {cells:,} cells, more than "
+            f"{MAX_TABLE_CELLS:,}; give it fewer parents",
         )
     unknown = [state for state in results if state not in codes]
     if unknown:

@@ -147,8 +147,8 @@ def _listed(diagram: InfluenceDiagram) -> Iterator[ListedNode]:
         size = prod(cards[p] for p in parents) * (1 if is_utility else cards[node])
         if size > MAX_TABLE_CELLS:
             raise ValueError(
-                f"the table of {quoted(name)} would have {size:,} cells; give it fewer "
-                f"parents, or raise max_table_cells, which is {MAX_TABLE_CELLS:,}"
+                f"the table of {quoted(name)} would have {size:,} cells, more than "
+                f"{MAX_TABLE_CELLS:,}; give it fewer parents"
             )
         if utility is not None:
             yield ListedNode(node, "utility", parents, utility.values)
