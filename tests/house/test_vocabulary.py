@@ -46,7 +46,7 @@ EXPRESSIONS = [
     ),
     Expression(r"\bwhole numbers?\b", "integer", 7),
     Expression(r"\btruth values?\b", "boolean", 0),
-    Expression(r"\bbeside\b", "and, next to, in addition to", 123),
+    Expression(r"\bbeside\b", "and, next to, in addition to", 122),
     Expression(r"\banew\b", "again, re-", 2),
     Expression(r"\b(nobody|somebody)\b", "name who: users, callers", 15),
     Expression(r"\bis another\b", "differs, is distinct", 11),

@@ -480,7 +480,7 @@ def _told_what_is_learned(
         raise ValueError(
             f"variable {quoted(domain[others[0]].name)} has a "
             f"{type(cpds[others[0]]).__name__}, which missing='em' learns with "
-            "smoothing='maximum_likelihood' only, and all others beside it"
+            "smoothing='maximum_likelihood' only, together with all others"
         )
     return tuple(
         replace(cpd, experience=None) if isinstance(cpd, TableCPD) else cpd

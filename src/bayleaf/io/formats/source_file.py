@@ -21,6 +21,7 @@ from bayleaf.io.text_encodings import (
 MAX_BYTES = 1 << 28
 _MOST_LETTERS_OF_A_NAME = 60
 _LOGGER = logging.getLogger("bayleaf")
+Content = TypeVar("Content")
 Result_co = TypeVar("Result_co", covariant=True)
 # For the log, with the file's name: what nobody could see from the numbers.
 AGRUM_TURNS_PARENTS = (
@@ -74,8 +75,14 @@ class Reader(Protocol[Result_co]):
         """Read a file, in an `encoding` if one is given."""
 
 
-def text_reader(parsed: Callable[[str, str, bool], Result_co]) -> Reader[Result_co]:
-    """The reader of a text format, from what it makes of (text, file, normalize)."""
+def file_reader(
+    opened: Callable[[str | Path, int, str | None], Content],
+    built: Callable[[Content, bool], Result_co],
+) -> Reader[Result_co]:
+    """The reader of a format.
+
+    `opened` takes (path, max_bytes, encoding), `built` its result and `normalize`.
+    """
 
     def read(
         path: str | Path,
@@ -84,10 +91,21 @@ def text_reader(parsed: Callable[[str, str, bool], Result_co]) -> Reader[Result_
         normalize: bool = False,
         encoding: str | None = None,
     ) -> Result_co:
-        text = decoded(read_content(path, max_bytes), Path(path).name, encoding)
-        return parsed(text, Path(path).name, normalize)
+        return built(opened(path, max_bytes, encoding), normalize)
 
     return read
+
+
+def text_reader(parsed: Callable[[str, str, bool], Result_co]) -> Reader[Result_co]:
+    """The reader of a text format, from what it makes of (text, file, normalize)."""
+
+    def opened(
+        path: str | Path, max_bytes: int, encoding: str | None
+    ) -> tuple[str, str]:
+        name = Path(path).name
+        return decoded(read_content(path, max_bytes), name, encoding), name
+
+    return file_reader(opened, lambda text, normalize: parsed(*text, normalize))
 
 
 def quoted(name: object) -> str:

@@ -11,6 +11,7 @@ import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 from xml.parsers.expat import ErrorString, errors
@@ -35,6 +36,7 @@ from bayleaf.io.formats.source_file import (
     NetworkFileError,
     Reader,
     Result_co,
+    file_reader,
     quoted,
     read_content,
     text_in,
@@ -125,20 +127,10 @@ def xml_reader(
 ) -> Callable[[Callable[[XmlElement, bool], Result_co]], Reader[Result_co]]:
     """The reader of an XML format, from what it makes of (root, normalize)."""
 
-    def reader(built: Callable[[XmlElement, bool], Result_co]) -> Reader[Result_co]:
-        def read(
-            path: str | Path,
-            *,
-            max_bytes: int = MAX_BYTES,
-            normalize: bool = False,
-            encoding: str | None = None,
-        ) -> Result_co:
-            root = read_xml(path, root_tag, kind, max_bytes, encoding, also=also)
-            return built(root, normalize)
+    def opened(path: str | Path, max_bytes: int, encoding: str | None) -> XmlElement:
+        return read_xml(path, root_tag, kind, max_bytes, encoding, also=also)
 
-        return read
-
-    return reader
+    return partial(file_reader, opened)
 
 
 def read_xml(

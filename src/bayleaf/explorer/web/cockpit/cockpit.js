@@ -153,7 +153,7 @@ class Cockpit {
     this.isSliding = false;
   }
 
-  /** Do at once what waits for a paint: the slider stands still, or the page is printed. */
+  /** Do at once what waits for a paint: the slider rests, or the page is printed. */
   settle() {
     this.stop.finish?.();
   }
