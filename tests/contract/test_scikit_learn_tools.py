@@ -327,6 +327,15 @@ def test_importances_are_of_features_below_latent_variables_too() -> None:
     np.testing.assert_allclose(*shares, atol=0.01)
 
 
+def test_importances_of_numbers_are_those_of_their_intervals() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    frame = pd.DataFrame({"shifted": rng.normal(y), "noise": rng.normal(size=300)})
+    for name in ("auto", "nb", "kdb"):
+        shares = CLASSIFIERS[name](random_state=0).fit(frame, y).feature_importances_
+        assert shares[0] > 0.9
+
+
 def test_importances_are_the_information_of_left_out_rows() -> None:
     model, frame = fitted(CLASSIFIERS["tan"])
     selector = SelectFromModel(TANClassifier(), threshold=0.2)

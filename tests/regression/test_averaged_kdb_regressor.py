@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes
+from sklearn.feature_selection import SelectFromModel
 
 from bayleaf import AveragedKDBRegressor, load
 from bayleaf.data.codes import Codes
@@ -45,6 +47,40 @@ def test_terms_and_baseline_add_up_to_the_expectation(fitted: Any) -> None:
     for one in model.explain(table.head(20)):
         total = one.baseline + sum(term.contribution for term in one.terms)
         assert total == pytest.approx(one.expectation, abs=1e-10)
+
+
+def test_importances_are_what_columns_explain_of_rows_left_out(
+    fitted: Any, tmp_path: Path
+) -> None:
+    model, table, target = fitted
+    codes = model._encode(table).codes
+    saved = []
+    for feature in range(codes.n_variables):
+        maps = [network.maps[feature] for network in model.model_.intervals.networks]
+        coarse = [states for states in maps if states[-1] <= 9]
+        states = max(coarse, key=lambda found: found[-1])[codes.column(feature)]
+        errors = []
+        for row, number in enumerate(target):
+            others = np.delete(np.arange(len(target)), row)
+            alike = others[states[others] == states[row]]
+            mean = target[others].mean()
+            by_state = (target[alike].sum() + mean) / (len(alike) + 1)
+            errors.append((number - mean) ** 2 - (number - by_state) ** 2)
+        saved.append(max(sum(errors), 0.0))
+    shares = model.feature_importances_
+    np.testing.assert_allclose(shares, np.array(saved) / sum(saved), atol=1e-12)
+    selector = SelectFromModel(small(), threshold=0.2).fit(table, target)
+    assert selector.get_feature_names_out().tolist() == ["size", "place"]
+
+    twice = small().fit(table, target, sample_weight=np.full(len(target), 2.0))
+    double = small().fit(pd.concat([table, table]), np.tile(target, 2))
+    np.testing.assert_allclose(
+        twice.feature_importances_, double.feature_importances_, atol=1e-12
+    )
+    model.save(tmp_path / "model.bayleaf")
+    for gone in (load(tmp_path / "model.bayleaf"), pickle.loads(pickle.dumps(model))):
+        with pytest.raises(AttributeError, match="does not hold its training rows"):
+            _ = gone.feature_importances_
 
 
 def test_the_quadrature_leaves_next_to_nothing_to_share(fitted: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_regressor
 
 from bayleaf.counts.source import Family
 from bayleaf.cpds.smoothing import CellSmoothing, Lidstone
@@ -19,11 +20,13 @@ from bayleaf.explain.subject import (
     rows_of,
     training_rows_by_state,
 )
+from bayleaf.models.averaged_kdb_model import AveragedKDBModel
 from bayleaf.models.predictor import ModelLike, Predictor
 from bayleaf.models.wrappers import model_inside
 from bayleaf.results.document import Document, Table
 from bayleaf.results.result import Record, Result
 from bayleaf.search.left_out.left_out_scores import LeaveOneOut, loss_sums
+from bayleaf.search.left_out.sampled_networks import coarse_coding, recoded
 from bayleaf.typing import ColumnLike, NumbersLike, RowsLike
 from bayleaf.wording import (
     brief,
@@ -259,25 +262,56 @@ def _left_out_losses(model: Any) -> tuple[Codes, _Figures]:
 
 
 def feature_importances(model: Any) -> Floats:
-    """Left-out information of each column alone, in shares of the sum, (n_columns,).
+    """What left-out training rows gain by each column alone, in shares, (n_columns,).
 
-    Parts of a date count together, columns that were left out as 0; all are 0 where
-    none has any. AttributeError without training rows.
+    Information on the class, or less squared error of a regressor's target. Parts of a
+    date count together, columns that were left out as 0; all are 0 where none has any.
+    AttributeError without training rows.
     """
-    from bayleaf.classifiers.shared.base import BayesianClassifier
-    from bayleaf.counts.information import mean_gain
-
-    codes, rule = _training_codes(model), model.smoothing_
-    rules = [rule if isinstance(rule, CellSmoothing) else Lidstone()]
-    domain = model.model_.domain
-    # Some classifiers leave rows of latent variables out, in the place of features.
-    left_out = BayesianClassifier._leave_one_out(model, codes, domain, rules)
-    gains = _left_out_gains(left_out, codes.n_variables - 1)
-    nats = [mean_gain(of_feature, codes.weights)[0] for of_feature in gains]
-    by_name = dict(zip(model.encoder_.domain.names, nats, strict=True))
+    codes = _training_codes(model)
+    is_number = is_regressor(model)
+    learned = model.model_.intervals if is_number else model.model_
+    if isinstance(learned, AveragedKDBModel):
+        # Its own states are single numbers, whose rows are too few to tell anything.
+        maps = [network.maps for network in learned.networks]
+        codes = recoded(codes, coarse_coding(maps))
+    measured = _variance_explained if is_number else _information_alone
+    worth = np.maximum(measured(model, codes), 0.0)
+    by_name = dict(zip(model.encoder_.domain.names, worth, strict=True))
     parts = [r.part_names or (r.name,) for r in model.encoder_.readings]
     sums = np.array([sum(by_name.get(name, 0.0) for name in names) for names in parts])
     return sums / (sums.sum() or 1.0)
+
+
+def _information_alone(model: Any, codes: Codes) -> Floats:
+    """Nats of each feature, (n_features,)."""
+    from bayleaf.classifiers.shared.base import BayesianClassifier
+    from bayleaf.counts.information import mean_gain
+
+    rule, domain = model.smoothing_, model.model_.domain
+    rules = [rule if isinstance(rule, CellSmoothing) else Lidstone()]
+    # Some classifiers leave rows of latent variables out, in the place of features.
+    left_out = BayesianClassifier._leave_one_out(model, codes, domain, rules)
+    gains = _left_out_gains(left_out, codes.n_variables - 1)
+    return np.array([mean_gain(of_feature, codes.weights)[0] for of_feature in gains])
+
+
+def _variance_explained(model: Any, codes: Codes) -> Floats:
+    """Squared error that means of a feature's states save, (n_features,)."""
+    weights, target = codes.weights, model._training_target
+    # Differences from the mean, so that large numbers lose no digits.
+    target = target - np.average(target, weights=weights)
+    # Of a row of weight 2 one of two equal rows is left out.
+    left, totals = np.minimum(weights, 1.0), weights.sum()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        others = np.nan_to_num((weights @ target - left * target) / (totals - left))
+    saved = []
+    for feature in range(codes.n_variables - 1):
+        states = codes.column(feature)
+        sums = np.bincount(states, weights * target)[states] - left * target
+        means = (sums + others) / (np.bincount(states, weights)[states] - left + 1.0)
+        saved.append(weights @ ((target - others) ** 2 - (target - means) ** 2))
+    return np.array(saved)
 
 
 def _training_codes(model: Any) -> Codes:

@@ -22,6 +22,7 @@ from bayleaf.classifiers.shared.training import (
 )
 from bayleaf.counts.threads import thread_count
 from bayleaf.cpds.smoothing import Smoothing
+from bayleaf.data.codes import Codes
 from bayleaf.data.column_table import ColumnTable
 from bayleaf.data.encoder_learning import Discretizer
 from bayleaf.data.random_state import RandomState, random_generator
@@ -30,6 +31,7 @@ from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import row_labels, to_columns
 from bayleaf.data.unknown_cells import warn_of
 from bayleaf.describe.fitted_summary import MAX_ITEMS, FittedSummary, Name
+from bayleaf.dispatch import dispatch_classifier
 from bayleaf.estimator_bases import RegressorMixin
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.explanation import noted
@@ -140,6 +142,8 @@ class AveragedKDBRegressor(
         target's unit; smaller is better. Its four learned numbers saw these rows.
     left_out_coverage_ : float
         Share of these rows inside their central 90 % interval.
+    feature_importances_ : ndarray of shape (n_features,)
+        Variance of the target that each column alone explains, in shares.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -272,6 +276,8 @@ class AveragedKDBRegressor(
                 n_jobs=thread_count(self.n_jobs),
             )
         self.encoder_, self.model_ = found.encoder, found.model
+        self._training_codes: Codes | None = found.training
+        self._training_target: Floats | None = found.target
         self._last_unknown = {}
         self._fit_stamp = FitStamp.now()
         self._keep_scores(found.left_out)
@@ -292,6 +298,24 @@ class AveragedKDBRegressor(
         lower, upper = said.interval(0.9).T
         inside = (rows.target >= lower) & (rows.target <= upper)
         self.left_out_coverage_ = float(np.average(inside, weights=rows.weights))
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """What each column alone explains of the target's variance, (n_features,).
+
+        Shares of the sum, as other estimators' are, of the squared error that means of
+        the column's states take from training rows that are left out of them;
+        the mean of all rows counts as one more row of each state.
+        AttributeError once the rows are gone, as after pickling.
+        """
+        check_is_fitted(self, "model_")
+        shares: Floats = dispatch_classifier("feature_importances_", self)
+        return shares
+
+    def __getstate__(self) -> dict[str, Any]:
+        # No pickle holds the training rows.
+        rows = dict.fromkeys(("_training_codes", "_training_target"))
+        return {**super().__getstate__(), **rows}
 
     @property
     def n_intervals_(self) -> int:

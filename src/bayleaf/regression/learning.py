@@ -36,6 +36,8 @@ class Fitted(NamedTuple):
     model: IntervalTargetModel
     left_out: LeftOut
     loss: float
+    training: Codes  # of the features and the interval
+    target: Floats  # (n_rows,), of these rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +93,11 @@ class TargetTask:
                 found.append(cut)
         return found
 
+    @cached_property
+    def _weighted_target(self) -> Floats:
+        """Of the rows with a weight, (n_rows,)."""
+        return self.target[self.weights > 0]
+
     @staticmethod
     def _labels(cut: TargetIntervals, target: Floats) -> NDArray[np.int64]:
         return cut.of(target).astype(np.int64)
@@ -129,7 +136,7 @@ class TargetTask:
 
     def _distinct(self, training: Codes, max_rows: int, seed: int) -> _Rows:
         """Distinct rows in random order, by their codes and numbers."""
-        target = self.target[self.weights > 0]
+        target = self._weighted_target
         features = [training.column(i) for i in range(training.n_variables - 1)]
         numbers = np.unique(target, return_inverse=True)[1]
         parts = np.divmod(numbers, _MOST_STATES)
@@ -170,7 +177,14 @@ class TargetTask:
             None if grown is None else grown.trees,
         )
         head, loss = learn_head(found, left_out)
-        return Fitted(classifier.encoder_, replace(found, head=head), left_out, loss)
+        return Fitted(
+            classifier.encoder_,
+            replace(found, head=head),
+            left_out,
+            loss,
+            training,
+            self._weighted_target,
+        )
 
 
 @dataclass(frozen=True, eq=False)
