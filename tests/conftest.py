@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 import signal
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 import pytest
 from cyclopts.argument import Argument
+
+from covering import spread
 
 BACKENDS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "pandas": pd.DataFrame,
@@ -44,6 +47,22 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[Any]) -> None:
+    """Leave all but a few cases of the tests that are marked so to the long tests."""
+    tests = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("few") and not item.get_closest_marker("long"):
+            tests[item.parent, item.originalname].append(item)
+    for cases in tests.values():
+        (n,) = cases[0].get_closest_marker("few").args
+        kept = spread([case.callspec.indices for case in cases], n)
+        for place, case in enumerate(cases):
+            if place not in kept:
+                case.add_marker(pytest.mark.slow)
+                case.add_marker(pytest.mark.long)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,8 +1,8 @@
-"""Pairwise covering arrays: few rows that contain every pair of settings."""
+"""Few cases of many: rows that contain every pair of settings, and cases far apart."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -55,3 +55,31 @@ def _n_new(row: dict[int, int], factor: int, setting: int, uncovered: set[Any]) 
     return sum(
         tuple(sorted(((factor, setting), other))) in uncovered for other in row.items()
     )
+
+
+def spread(cases: Sequence[Mapping[str, int]], n: int) -> list[int]:
+    """Choose cases that lie far apart and have as many different settings as may be.
+
+    Parameters
+    ----------
+    cases : sequence of mapping
+        The place of each setting of a case among those of its factor.
+    n : int
+        Number of cases; all where there are no more.
+
+    Returns
+    -------
+    list of int
+        Places of the chosen cases.
+    """
+    chosen: list[int] = []
+    seen: set[tuple[str, int]] = set()
+    for number in range(min(n, len(cases))):
+        even = number * len(cases) // n
+        best = max(
+            (place for place in range(len(cases)) if place not in chosen),
+            key=lambda place: (len(cases[place].items() - seen), -abs(place - even)),
+        )
+        chosen.append(best)
+        seen |= cases[best].items()
+    return sorted(chosen)

@@ -6,7 +6,7 @@ from itertools import combinations, product
 
 import pytest
 
-from covering import pairwise
+from covering import pairwise, spread
 from offenders import check_each
 
 
@@ -23,6 +23,27 @@ def test_every_pair_of_settings_stands_in_some_row(sizes: tuple[int, ...]) -> No
 
 def test_covering_rows_are_far_fewer_than_the_product() -> None:
     assert len(pairwise(range(10), range(5), range(4), range(3))) < 60
+
+
+def test_few_cases_are_spread_over_all_of_them() -> None:
+    assert spread([{"kind": i} for i in range(10)], 3) == [0, 3, 6]
+    assert spread([{"kind": i} for i in range(2)], 3) == [0, 1]
+
+
+def test_few_cases_of_a_product_have_every_setting() -> None:
+    settings = list(product(range(6), range(3)))
+    kept = spread([{"kind": a, "table": b} for a, b in settings], 6)
+    assert {settings[i][0] for i in kept} == set(range(6))
+    assert {settings[i][1] for i in kept} == set(range(3))
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize("case", range(6))
+def test_cases_beyond_a_few_are_long(case: int, request: pytest.FixtureRequest) -> None:
+    # A case that is chosen by its name alone is one of a single one.
+    alone = request.session.testscollected == 1
+    is_long = request.node.get_closest_marker("long") is not None
+    assert is_long == (case not in (0, 3)) or alone
 
 
 def test_every_failed_case_is_named() -> None:
