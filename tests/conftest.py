@@ -57,10 +57,17 @@ def pytest_collection_modifyitems(items: list[Any]) -> None:
         if item.get_closest_marker("few") and not item.get_closest_marker("long"):
             tests[item.parent, item.originalname].append(item)
     for cases in tests.values():
-        (n,) = cases[0].get_closest_marker("few").args
-        kept = spread([case.callspec.indices for case in cases], n)
-        for place, case in enumerate(cases):
-            if place not in kept:
+        wanted = cases[0].get_closest_marker("few").args
+        # Quick cases among slow ones are kept.
+        slow = [case for case in cases if case.get_closest_marker("slow")]
+        cases = slow or cases
+        if isinstance(wanted[0], int):
+            settings = [case.callspec.indices for case in cases]
+            kept = [cases[place] for place in spread(settings, *wanted)]
+        else:
+            kept = [case for case in cases if case.callspec.id in wanted] or cases
+        for case in cases:
+            if case not in kept:
                 case.add_marker(pytest.mark.slow)
                 case.add_marker(pytest.mark.long)
 

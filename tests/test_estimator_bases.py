@@ -285,6 +285,7 @@ def test_mypy_finds_planted_errors_and_no_others(use: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_pyright_finds_planted_errors_and_no_others(use: Path) -> None:
     errors = pyright_errors(use.parent)
     lines = {error["range"]["start"]["line"] + 1 for error in errors}

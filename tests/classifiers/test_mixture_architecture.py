@@ -81,6 +81,7 @@ def test_a_single_expert_is_naive_bayes(learning: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_experts_of_other_kinds_grow_gates_too() -> None:
     X, y = _parity(60)
     stump = DecisionTreeClassifier(max_depth=1)

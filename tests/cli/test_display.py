@@ -151,6 +151,7 @@ def test_every_command_is_tried() -> None:
     assert {name for name in app if not name.startswith("-")} <= tried
 
 
+@pytest.mark.few(5)
 @pytest.mark.usefixtures("little_work")
 @pytest.mark.parametrize(("name", "start"), EVERY_COMMAND)
 def test_closed_output_is_reported_in_one_sentence(
@@ -164,6 +165,7 @@ def test_closed_output_is_reported_in_one_sentence(
     assert messages == ["bayleaf: cannot write to standard output: it is closed"]
 
 
+@pytest.mark.few(5)
 @pytest.mark.usefixtures("little_work")
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 @pytest.mark.parametrize(("name", "start"), EVERY_COMMAND)
@@ -176,6 +178,7 @@ def test_full_output_without_a_place_for_messages(
     assert code == (0 if name in SILENT else 2)
 
 
+@pytest.mark.few(5)
 @pytest.mark.usefixtures("little_work")
 @pytest.mark.parametrize(("name", "start"), EVERY_COMMAND)
 def test_a_reader_that_has_gone_is_no_error(
@@ -189,6 +192,7 @@ def test_a_reader_that_has_gone_is_no_error(
     assert code == 0
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("words", "start"),
     [
@@ -225,6 +229,7 @@ def test_without_a_place_for_messages_they_are_not_among_the_output(
         assert (code, output.seek(0, os.SEEK_END)) == (2, 0)
 
 
+@pytest.mark.few(5)
 @pytest.mark.usefixtures("little_work")
 @pytest.mark.parametrize(("name", "start"), EVERY_COMMAND)
 def test_signals_ignored_at_the_start_stay_ignored(

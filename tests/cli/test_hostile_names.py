@@ -366,6 +366,7 @@ def test_eight_calls_by_four_are_all_that_cannot_use_a_name(files: Files) -> Non
     assert len(calls_with("", files)) == 32
 
 
+@pytest.mark.few(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LONG_NAMES)
 def test_errors_on_any_long_name_in_any_place_are_short(

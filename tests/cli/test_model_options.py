@@ -137,6 +137,7 @@ def titles(text: str) -> list[str]:
 QUICK = {("auto", False), ("network", False), (REGRESSOR, True)}
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(
     ("model", "joined"),
     [

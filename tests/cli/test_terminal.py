@@ -114,6 +114,7 @@ def forked_on_terminal(words: list[str], folder: Path) -> str:
     return found.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
+@pytest.mark.few(14)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "show"),

@@ -105,6 +105,7 @@ TITLES: dict[str, tuple[list[list[Any]], list[str]]] = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("n_columns", [2, 3, 8])
 def test_titles_above_a_table_are_not_its_header(

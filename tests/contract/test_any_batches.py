@@ -89,6 +89,7 @@ def test_all_classes_with_partial_fit_are_tried() -> None:
     }
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", MODELS)
 def test_any_cut_gives_the_model_of_one_pass(name: str, seed: int) -> None:
@@ -145,6 +146,7 @@ def test_batches_of_no_weight_change_nothing(name: str) -> None:
     )
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", MODELS)
 def test_streams_and_counts_give_the_model_of_one_fit(name: str, seed: int) -> None:

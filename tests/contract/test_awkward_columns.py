@@ -47,6 +47,7 @@ def _check_no_zero(model: Any, seed: int) -> None:
     assert not isinstance(model.smoothing_, MEstimate)
 
 
+@pytest.mark.few("nb-seeds1")
 @pytest.mark.parametrize(
     "seeds", [range(5), pytest.param(range(5, 30), marks=pytest.mark.slow)]
 )

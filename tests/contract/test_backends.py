@@ -164,6 +164,7 @@ def server() -> Iterator[Any]:
         yield found
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", quick(*COSTLY))
 @pytest.mark.parametrize("backend", ["onnx", "python", "javascript"])
 def test_programs_answer_as_classifiers(
@@ -174,6 +175,7 @@ def test_programs_answer_as_classifiers(
     check(getattr(backends, f"of_{backend}"), backend, name, tmp_path)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", quick(*COSTLY, "a2de"))
 @pytest.mark.parametrize("backend", ["onnx", "sqlite"])
 def test_partial_cases_are_calibrated_as_by_classifiers(
@@ -205,6 +207,7 @@ def test_features_that_are_always_known_count_in_the_calibration(
         )
 
 
+@pytest.mark.few(6)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EVERY_KIND)
 @pytest.mark.parametrize("backend", ["duckdb", "postgres"])
@@ -218,6 +221,7 @@ def test_databases_calibrate_partial_cases_as_classifiers(
     check(answers, backend, name, tmp_path, "filled", is_calibrated=True)
 
 
+@pytest.mark.few(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
 def test_pages_answer_as_classifiers(name: str, open_page: Any, tmp_path: Path) -> None:
@@ -234,12 +238,14 @@ def test_sqlite_answers_as_classifiers(name: str, tmp_path: Path) -> None:
     check_query("sqlite", name, run_sqlite, tmp_path)
 
 
+@pytest.mark.few(6)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EVERY_KIND)
 def test_duckdb_answers_as_classifiers(name: str, tmp_path: Path) -> None:
     check_query("duckdb", name, run_duckdb, tmp_path)
 
 
+@pytest.mark.few(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EVERY_KIND)
 def test_postgres_answers_as_classifiers(

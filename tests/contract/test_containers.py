@@ -47,6 +47,7 @@ def _same_model(one: Any, other: Any, rows: Any, other_rows: Any) -> None:
     assert one.log_likelihood_ == other.log_likelihood_
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("container", [*CONTAINERS.values(), rows_of, object_array])
 @each_kind()
 def test_every_container_gives_the_same_probabilities(
@@ -394,6 +395,7 @@ def _check_no_underflow(kind: Any, *, is_long: bool) -> None:
     assert (proba.argmax(axis=1) == y).all()
 
 
+@pytest.mark.few("auto-network", "kdb-a2de-gaussian_nb-weighted_kdb")
 @pytest.mark.slow
 @each_kind()
 def test_thousands_of_columns_do_not_underflow(kind: Any) -> None:

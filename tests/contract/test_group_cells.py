@@ -122,6 +122,7 @@ def masses(network: BayesianNetwork, table: dict[str, list[Any]]) -> np.ndarray:
     )
 
 
+@pytest.mark.few(17)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", EVERY)
 def test_predictions_sum_over_the_states_of_groups(

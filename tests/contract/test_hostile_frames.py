@@ -16,11 +16,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from bayleaf import NaiveBayesClassifier
 from contract.reading_ways import SIGNS, run
+from property.for_all import for_all
 
 START = datetime.datetime(2020, 3, 28, 20, tzinfo=datetime.UTC)
 BERLIN = pa.timestamp("us", "Europe/Berlin")
@@ -99,8 +100,11 @@ def containers(table: pa.Table) -> Iterator[tuple[str, Any]]:
     yield "Parquet", pa_parquet.read_table(pa.BufferReader(sink.getvalue()))
 
 
-def check_rows(case: tuple[pa.Table, pa.Table, list[str]]) -> None:
-    """Rows have the same probabilities in every container, order and company."""
+@pytest.mark.slow
+@for_all(tables(), few=4, many=60, quiet=SLOW)
+def test_a_row_has_one_probability_however_it_comes(
+    case: tuple[pa.Table, pa.Table, list[str]],
+) -> None:
     train, rest, labels = case
     model = NaiveBayesClassifier().fit(train, labels)
     expected = model.predict_proba(rest)
@@ -118,27 +122,7 @@ def check_rows(case: tuple[pa.Table, pa.Table, list[str]]) -> None:
 
 
 @pytest.mark.slow
-@settings(SLOW, max_examples=12)
-@given(tables())
-def test_a_row_has_one_probability_however_it_comes(
-    case: tuple[pa.Table, pa.Table, list[str]],
-) -> None:
-    check_rows(case)
-
-
-@pytest.mark.slow
-@pytest.mark.long
-@SLOW
-@given(tables())
-def test_rows_of_many_tables_have_one_probability(
-    case: tuple[pa.Table, pa.Table, list[str]],
-) -> None:
-    check_rows(case)
-
-
-@pytest.mark.slow
-@SLOW
-@given(tables())
+@for_all(tables(), few=20, many=60, quiet=SLOW)
 def test_every_container_leads_to_the_same_model(
     case: tuple[pa.Table, pa.Table, list[str]],
 ) -> None:
@@ -181,8 +165,7 @@ def write_csv(table: pa.Table, path: Path, decimal: str, **dialect: Any) -> Path
 
 
 @pytest.mark.slow
-@settings(SLOW, max_examples=15)
-@given(tables(), dialects())
+@for_all(tables(), dialects(), few=5, many=15, quiet=SLOW)
 def test_a_row_of_a_csv_file_has_one_probability_whatever_is_next_to_it(
     case: tuple[pa.Table, pa.Table, list[str]], dialect: dict[str, Any]
 ) -> None:

@@ -145,6 +145,7 @@ def test_more_identifiers_than_are_counted_are_left_out() -> None:
     _check_identifiers(NaiveBayesClassifier, 52_000)
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @each_kind()
 def test_identifiers_of_many_rows_are_left_out(kind: Any) -> None:
@@ -246,6 +247,7 @@ def _check_threads(kind: Any, weighted: bool, n_rows: int) -> None:
     assert _bits(one, X) == _bits(other, X)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("weighted", [False, True])
 @each_kind(lambda kind: kind not in THREADED, costly=("four_networks", "latent_class"))
 def test_threads_change_no_bit_of_a_large_model(kind: Any, weighted: bool) -> None:
@@ -253,6 +255,7 @@ def test_threads_change_no_bit_of_a_large_model(kind: Any, weighted: bool) -> No
     _check_threads(kind, weighted, 23_000)
 
 
+@pytest.mark.few("network")
 @pytest.mark.slow
 @each_kind(lambda kind: kind in THREADED, costly=(), weighted=[False, True])
 def test_threads_change_no_bit_of_a_large_search(kind: Any, weighted: bool) -> None:

@@ -71,6 +71,7 @@ def check(found: backends.Answers, name: str, tolerance: float) -> None:
         assert total == pytest.approx(reason.log_odds, abs=10 * tolerance)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", [*quick(*COSTLY, "a2de"), "averaged"])
 @pytest.mark.parametrize("backend", ["python", "javascript"])
 def test_scorers_answer_any_set_of_features(
@@ -80,6 +81,7 @@ def test_scorers_answer_any_set_of_features(
     check(answers(*calibrated(name), tmp_path), name, TOLERANCES[backend])
 
 
+@pytest.mark.few(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",

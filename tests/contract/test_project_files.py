@@ -91,6 +91,7 @@ def test_floors_are_those_of_the_project() -> None:
         assert present >= least or not any(present)
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_shell_completes_every_command(shell: str, tmp_path: Path) -> None:

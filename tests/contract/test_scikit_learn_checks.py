@@ -66,6 +66,7 @@ def _run(check: Any, estimator: Any) -> None:
         check(estimator)
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("part", range(_N_PARTS))
 @pytest.mark.parametrize("estimator", _estimators())
 def test_every_check_of_scikit_learn_passes(estimator: Any, part: int) -> None:

@@ -109,6 +109,7 @@ def test_cross_validation_runs_with_log_loss(kind: Any) -> None:
     assert np.isfinite(scores).all()
 
 
+@pytest.mark.few(2)
 @pytest.mark.slow
 @each_kind()
 def test_processes_of_joblib_give_the_same_scores(kind: Any) -> None:

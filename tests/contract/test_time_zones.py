@@ -112,6 +112,7 @@ def test_half_of_the_cells_with_a_zone_are_read_as_written() -> None:
         np.testing.assert_array_equal(model.predict_proba(other), expected)
 
 
+@pytest.mark.few(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("memory", [(), ("--memory", "1GB")])
 @pytest.mark.parametrize("trained", ["z.parquet", "u.csv", "o.csv"])

@@ -58,6 +58,7 @@ def _repeated(kind: Any, columns: Any, y: Any, weights: Any, **parameters: Any) 
     return kind(**parameters, random_state=0).fit(frame, [y[row] for row in rows])
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
 )
@@ -75,6 +76,7 @@ def test_whole_weights_equal_repeated_and_removed_rows(
     _same_model(one, other, pd.DataFrame(columns))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "discretizer", ["mdlp", "standard_deviation", "equal_frequency", "equal_width"]
 )

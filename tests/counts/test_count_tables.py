@@ -98,6 +98,7 @@ def test_counts_of_growing_domains_add_up(
     counts_add_up(n_batches, tables)
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @ANY_BATCHES

@@ -136,6 +136,7 @@ else:
 """
 
 
+@pytest.mark.few("NaiveBayesClassifier-parameters0-fitted")
 @pytest.mark.slow
 @pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="needs a limit of address space"

@@ -93,6 +93,7 @@ def test_densities_sum_to_one_over_the_domain(
     check_density(local_structure, abstraction, 0, 0.05)
 
 
+@pytest.mark.few(4)
 @pytest.mark.slow
 @pytest.mark.parametrize(("local_structure", "abstraction"), SETTINGS)
 @given(seed=st.integers(0, 10_000), weight=st.sampled_from([0.05, 0.5, 1.0]))

@@ -231,6 +231,7 @@ def check_groups(model: Any) -> None:
                 assert not given & {*group} or given <= {*group} or {*group} <= given
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("form", "abstraction", "seed"), ALL_CASES)
 def test_code_lengths_of_complete_rows_are_those_of_the_definition(
     form: str, abstraction: str | None, seed: int
@@ -249,6 +250,7 @@ def test_code_lengths_of_complete_rows_are_those_of_the_definition(
     check_groups(model)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("form", "abstraction", "seed"), ALL_CASES)
 def test_missing_states_cost_as_any_other(
     form: str, abstraction: str | None, seed: int
@@ -284,6 +286,7 @@ def observed_bits(model: Any, table: dict[str, list[Any]], weights: Any) -> floa
     return bits
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("form", "abstraction", "seed"), CASES)
 def test_networks_of_incomplete_rows_compare_by_what_these_hold_and_the_structure(
     form: str, abstraction: str | None, seed: int, monkeypatch: pytest.MonkeyPatch

@@ -37,6 +37,7 @@ WITH_GAPS = {
 }
 
 
+@pytest.mark.few(53)
 @pytest.mark.slow
 @parametrize_with_checks(
     [

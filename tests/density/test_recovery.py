@@ -175,6 +175,7 @@ def test_trees_over_groups_find_contexts_that_tables_must_spell_out(
     assert trees.score(others) > tables.score(others)
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("truth", [_truth, _drawn])

@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from bayleaf import BayesianNetworkEstimator
 
 
+@pytest.mark.few(47)
 @pytest.mark.slow
 @parametrize_with_checks(
     [

@@ -35,7 +35,15 @@ WITH_CODE = [
 ]
 # Installing and making need a network or a checkout, and are only read.
 # Pages that train many models.
-MANY_MODELS = {"credit-analyst.md", "evaluation.md", "plots.md"}
+MANY_MODELS = {
+    "credit-analyst.md",
+    "evaluation.md",
+    "hierarchical-mixtures.md",
+    "hierarchical-naive-bayes.md",
+    "plots.md",
+    "researcher.md",
+    "structure-learning.md",
+}
 PROGRAMS = {"bayleaf", "make", "pip"}
 
 

@@ -42,6 +42,7 @@ def test_each_begins_with_a_title_and_an_underline() -> None:
     check_each(EXAMPLES, check, named)
 
 
+@pytest.mark.few("plot_heart_rules")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "path",

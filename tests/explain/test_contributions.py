@@ -73,6 +73,7 @@ def test_prior_and_terms_add_up_to_the_log_odds(kind: str) -> None:
     check_each(pairs_of_settings()[kind], lambda case: check_sums(kind, case))
 
 
+@pytest.mark.few(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", CLASSIFIERS)
 @settings(max_examples=16, deadline=None, derandomize=True)

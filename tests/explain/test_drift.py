@@ -107,6 +107,7 @@ def least_uniform(p_values: list[list[float]]) -> float:
     return min(float(kstest(values, "uniform").pvalue) for values in p_values)
 
 
+@pytest.mark.few("density-50")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "n_rows"),
@@ -141,6 +142,7 @@ def test_p_values_of_the_models_own_rows_are_uniform(kind: str, n_rows: int) -> 
         assert least_uniform(looked_up) < 1e-4
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("shape", "n_rows"), [((120, 10), 1), ((60, 10), 60), ((90, 4), 2), ((1, 2), 9)]
@@ -182,6 +184,7 @@ def test_fractional_weights_keep_the_level() -> None:
     assert least_uniform([values]) > 0.01
 
 
+@pytest.mark.few(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(("n_rows", "share"), [(50, 1.0), (500, 0.5), (50_000, 0.1)])
 @pytest.mark.parametrize("kind", KINDS)

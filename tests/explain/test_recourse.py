@@ -86,6 +86,7 @@ def test_the_cheapest_changes_are_those_of_all_rows(kind: str) -> None:
     check_each(cases, lambda case: check_kind(*case, n_rows=9))
 
 
+@pytest.mark.few(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_cheapest_changes_of_many_rows_are_those_of_all_rows(kind: str) -> None:

@@ -180,6 +180,7 @@ def test_what_cannot_be_is_named(options: dict[str, Any], message: str) -> None:
         robustness(model, X.iloc[0], **options)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("is_heavy", [False, True])
 @pytest.mark.parametrize(
     ("n_networks", "n_rows"), [(16, 8), pytest.param(64, 40, marks=pytest.mark.slow)]
@@ -234,6 +235,7 @@ def by_pairs(predictor: Predictor, codes: Codes, kind: str) -> int | None:
     return min(np.array(list(rows.values()))[flips].tolist(), default=None)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("n_tables", "n_rows"),
     [

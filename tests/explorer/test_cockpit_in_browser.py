@@ -59,6 +59,7 @@ def heart(name: str, columns: tuple[str, ...] = tuple(COLUMNS)) -> Any:
     return MODELS[name]().fit(X.select(columns), y)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", MODELS)
 def test_chances_terms_and_curves_are_those_of_python(
     name: str, open_cockpit: Any
@@ -356,6 +357,7 @@ SMALL_TEXT = """() => [...document.querySelectorAll("body *")].filter((e) =>
   && !["SCRIPT", "STYLE"].includes(e.tagName)).map((e) => e.outerHTML.slice(0, 80))"""
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("size", "scheme", "mode"),
     [

@@ -78,6 +78,7 @@ def masks_of(network: BayesianNetwork, rng: np.random.Generator) -> dict[int, An
     return masks
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("which", [0, 1])
 def test_answers_about_a_network_are_those_of_python(
     which: int, open_page: Any, tmp_path: Path
@@ -235,6 +236,7 @@ def test_posteriors_of_a_mixture_of_networks_are_exact(open_page: Any) -> None:
             np.testing.assert_allclose(found[feature], joint / np.sum(joint), atol=1e-9)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "kind", ["averaged KDB with missing states", "mixture", "KDB with a number"]
 )
@@ -302,6 +304,7 @@ def test_shares_are_said_to_be_shares(open_page: Any) -> None:
         np.testing.assert_allclose(own, share, atol=1e-9)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "kind", ["averaged KDB", "TAN", "KDB", "AODE", "HNB", "mixture", "latent class"]
 )
@@ -433,6 +436,7 @@ def paste(page: Any, text: str) -> tuple[str, list[int | None], np.ndarray]:
     return page.inner_text("#message"), states, np.array(found)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "name",
     [

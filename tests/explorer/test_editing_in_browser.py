@@ -57,6 +57,7 @@ def frame_of(X: pa.Table, y: Any) -> pa.Table:
     return X.append_column("class", [list(y)])
 
 
+@pytest.mark.few(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("smoothing", ["laplace", "dirichlet"])
 @pytest.mark.parametrize("source", [heart, with_holes], ids=["whole", "holes"])

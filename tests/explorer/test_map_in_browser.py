@@ -278,6 +278,7 @@ LETTERS = """() => {
     .map((one) => scale * parseFloat(getComputedStyle(one).fontSize)); }"""
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("size", [(1280, 800), (1600, 1000), (400, 800)])
 def test_letters_of_the_map_have_eleven_pixels_and_states_are_seen(
     size: tuple[int, int], open_page: Any
@@ -360,6 +361,7 @@ def test_a_large_map_shows_the_first_rows_of_tables(tan: Case, open_page: Any) -
     assert not place.is_visible()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("scale", [0.2, 0.4, 0.8, None])
 def test_every_box_opens_its_states_and_is_reached_by_tab(
     scale: float | None, tan: Case, open_page: Any

@@ -61,6 +61,7 @@ def long() -> str:
     return explorer_html(BayesianNetwork.from_tables(states, tables, parents))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("network", SETTINGS)
 def test_a_box_shows_the_state_that_is_set(
@@ -149,6 +150,7 @@ def test_names_break_between_the_words_they_are_joined_of(
             assert line[-1] in "_ " or below[0].isupper()
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("width", [400, 1280])
 @pytest.mark.parametrize("scale", [0.2, 0.4, 0.8])
 def test_the_whole_name_is_shown_for_pointer_and_keyboard(

@@ -279,6 +279,7 @@ def test_fifty_features_take_less_than_two_megabytes() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.usefixtures("_unordered_layers")
 def test_tables_of_all_triples_take_less_than_a_megabyte() -> None:
     assert size_of_page("A2DE", 20) < 750_000

@@ -60,6 +60,7 @@ def in_turn(kinds: list[str], first: int) -> list[Any]:
     ]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("kind", in_turn(KINDS, 0))
 def test_posteriors_are_those_of_python(
     kind: str, open_page: Any, tmp_path: Path
@@ -91,6 +92,7 @@ def test_posteriors_are_those_of_python(
     assert n_checked > N_EVIDENCES // 2
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("kind", in_turn(list(classifiers()), 1))
 def test_contributions_are_those_of_python(kind: str, open_page: Any) -> None:
     case = classifier_case(kind)
@@ -117,6 +119,7 @@ def test_contributions_are_those_of_python(kind: str, open_page: Any) -> None:
         assert total == pytest.approx(found["logOdds"], abs=TOLERANCE)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "kind",
     [

@@ -77,6 +77,7 @@ def expected(
     ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "parameters", [{}, {"trees": False}, {"n_intervals": 5, "max_parents": 1}]
 )
@@ -279,6 +280,7 @@ TRIED = """() => {
 }"""
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("way", "numbers"),
     [("below", [-5e3]), ("least", [3e4]), ("within", [2e4, 2.4e4])],

@@ -55,6 +55,7 @@ def tan() -> Case:
     return classifier_case("TAN")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
 def test_three_clicks_give_a_class_and_undo_takes_the_last_back(
@@ -195,6 +196,7 @@ def test_the_address_restores_what_is_set(tan: Case, open_page: Any) -> None:
     assert shown(again, 6) == want
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "items", ["99=1", "0=99", "0=", "0=1.2.0", "x", "0=1e3", "%", "0!0.1.2"]
 )
@@ -382,6 +384,7 @@ LOOKS = [["HNB", "AODE", "density"], ["light", "dark"], [*WIDTHS.values()]]
 PAIRS = pairwise(*LOOKS)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("kind", "scheme", "width"),
     [

@@ -223,6 +223,7 @@ def test_a_value_of_another_type_in_a_sample_is_refused_or_harmless(
     _check_sample(kind, path, 1)
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", _mostly_long(SAMPLED, "nb", "tan"))
 def test_every_value_of_another_type_in_a_sample_is_refused_or_harmless(
@@ -304,6 +305,7 @@ def test_another_field_left_out_is_refused_or_harmless(
     _check_without(paths, document, path, table)
 
 
+@pytest.mark.few(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_field_left_out_anywhere_is_refused_or_harmless(

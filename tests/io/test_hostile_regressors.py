@@ -72,6 +72,7 @@ def test_a_value_of_another_type_is_refused_or_harmless(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_value_of_another_type_anywhere_is_refused_or_harmless(
     tmp_path: Path,
 ) -> None:

@@ -22,8 +22,8 @@ def test_a_few_mutated_files_are_read_or_refused() -> None:
 @pytest.mark.parametrize(
     ("n_files", "first"),
     [
-        pytest.param(1500, 0, marks=pytest.mark.slow),
-        pytest.param(4000, 1500, marks=[pytest.mark.slow, pytest.mark.long]),
+        pytest.param(400, 0, marks=pytest.mark.slow),
+        pytest.param(5100, 400, marks=[pytest.mark.slow, pytest.mark.long]),
     ],
 )
 def test_mutated_files_are_read_or_refused(n_files: int, first: int) -> None:

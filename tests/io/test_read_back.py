@@ -112,6 +112,7 @@ def test_a_file_that_takes_more_memory_than_its_limit_is_refused(
     check_bomb(tmp_path / "m.json", BOMBS[kind](20_000))
 
 
+@pytest.mark.few("numbers", "archive")
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", BOMBS)
 def test_a_file_that_takes_much_more_memory_than_its_size_is_refused(

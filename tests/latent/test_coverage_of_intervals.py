@@ -38,6 +38,7 @@ def test_intervals_of_a_network_with_missing_cells_hold() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_intervals_of_effects_past_a_latent_variable_hold() -> None:
     effects, others = shares(FRONT_DOOR, "u")
     assert 0.9 <= effects < 1.0

@@ -214,6 +214,7 @@ def test_the_classifier_learns_the_tables_of_the_junction_tree(search: str) -> N
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-6)
 
 
+@pytest.mark.few("top_pairs")
 @pytest.mark.slow
 @pytest.mark.parametrize("search", ["significance", "top_pairs"])
 def test_adult_has_the_tables_of_the_junction_tree(

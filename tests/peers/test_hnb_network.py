@@ -123,6 +123,7 @@ def test_pyagrum_finds_the_posteriors_of_the_flat_view(
         np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize("name", MODELS)
 def test_pgmpy_finds_the_posteriors_of_the_flat_view(

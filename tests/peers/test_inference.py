@@ -81,6 +81,7 @@ def _evidence(
     }
 
 
+@pytest.mark.few(5)
 @pytest.mark.slow
 @pytest.mark.usefixtures("bounded")
 @pytest.mark.parametrize(
@@ -111,6 +112,7 @@ def test_posteriors_equal_those_of_pyagrum(data_folder: Path, name: str) -> None
 
 
 # pgmpy warns of its own changes to come.
+@pytest.mark.few(1)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["asia", "alarm", "child"])

@@ -43,6 +43,7 @@ def causal_inference(network: BayesianNetwork, path: Path) -> Any:
         return CausalInference(BIFReader(str(path)).get_model())
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_sets_are_valid_where_pgmpy_finds_them_so(seed: int, tmp_path: Path) -> None:

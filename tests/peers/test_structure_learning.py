@@ -89,6 +89,7 @@ def network_score(codes: Codes, dag: DAG, score: LocalScore) -> float:
 
 
 # pgmpy warns of its own changes to come.
+@pytest.mark.few("child-pyagrum-0", "insurance-pyagrum-1")
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.slow
 @pytest.mark.parametrize(

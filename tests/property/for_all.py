@@ -1,4 +1,4 @@
-"""Properties checked on few random examples in each run, on many in the slow suite."""
+"""Properties checked on few random examples in each run, on many in the long tests."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+QUIET = settings(deadline=None)
+LONG = [pytest.mark.slow, pytest.mark.long]
+
 
 def for_all(
-    *strategies: Any, quick: int, slow: int, **named: Any
+    *strategies: Any, few: int, many: int, quiet: settings = QUIET, **named: Any
 ) -> Callable[[Callable[..., None]], Callable[[int], None]]:
-    """Make a check of random examples a test; `quick` and `slow` number the examples.
+    """Make a check of random examples a test; `few` and `many` number the examples.
 
-    Strategies are those of `hypothesis.given`.
+    Strategies are those of `hypothesis.given`; `quiet` holds all other settings.
     """
 
     def make(check: Callable[..., None]) -> Callable[[int], None]:
-        few, many = quick, pytest.param(slow, marks=pytest.mark.slow)
-
-        @pytest.mark.parametrize("n_examples", [few, many])
+        @pytest.mark.parametrize("n_examples", [few, pytest.param(many, marks=LONG)])
         def test(n_examples: int) -> None:
-            limited = settings(deadline=None, max_examples=n_examples)
+            limited = settings(quiet, max_examples=n_examples)
             limited(given(*strategies, **named)(check))()
 
         test.__name__, test.__qualname__ = check.__name__, check.__qualname__

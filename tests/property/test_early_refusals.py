@@ -77,7 +77,11 @@ def test_a_wide_grid_is_refused_for_any_question(side: int) -> None:
 @pytest.mark.usefixtures("little_memory")
 @pytest.mark.parametrize(
     ("side", "max_table_cells"),
-    [(10, 100), pytest.param(40, 20_000_000, marks=pytest.mark.slow)],
+    [
+        (10, 100),
+        pytest.param(25, 20_000_000, marks=pytest.mark.slow),
+        pytest.param(40, 20_000_000, marks=[pytest.mark.slow, pytest.mark.long]),
+    ],
 )
 def test_a_corner_of_a_wide_grid_is_answered(side: int, max_table_cells: int) -> None:
     network = grid(side).compile(max_table_cells)
@@ -147,6 +151,7 @@ def test_a_file_that_declares_millions_of_states_takes_little_memory(
     check_many_states(tmp_path / "big.bif", bif(200_000, "2000000"))
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.usefixtures("little_memory")
 @pytest.mark.parametrize(

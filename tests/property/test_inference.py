@@ -40,7 +40,7 @@ def test_the_joint_sums_to_one(model: Any) -> None:
     assert total == pytest.approx(1.0, rel=1e-12)
 
 
-@for_all(data=st.data(), quick=20, slow=200)
+@for_all(data=st.data(), few=20, many=200)
 def test_scores_with_missing_cells_are_sums_over_the_joint(data: st.DataObject) -> None:
     model = data.draw(ANY_MODEL)
     rows = data.draw(incomplete_rows(model))
@@ -48,7 +48,7 @@ def test_scores_with_missing_cells_are_sums_over_the_joint(data: st.DataObject) 
     np.testing.assert_allclose(np.exp(found), _expected(model, rows), rtol=1e-10)
 
 
-@for_all(data=st.data(), quick=25, slow=60)
+@for_all(data=st.data(), few=25, many=60)
 def test_scores_of_a_row_do_not_depend_on_the_others(data: st.DataObject) -> None:
     model = data.draw(ANY_MODEL)
     rows = data.draw(incomplete_rows(model, max_rows=6))
@@ -58,7 +58,7 @@ def test_scores_of_a_row_do_not_depend_on_the_others(data: st.DataObject) -> Non
     np.testing.assert_array_equal(together, alone)
 
 
-@for_all(data=st.data(), quick=25, slow=60)
+@for_all(data=st.data(), few=25, many=60)
 def test_a_row_without_any_cell_has_the_prior(data: st.DataObject) -> None:
     model = data.draw(ANY_MODEL)
     cards = model.domain.cards[:-1]
@@ -66,7 +66,7 @@ def test_a_row_without_any_cell_has_the_prior(data: st.DataObject) -> None:
     np.testing.assert_allclose(np.exp(found[0]), model.class_prior, rtol=1e-12)
 
 
-@for_all(data=st.data(), quick=25, slow=150)
+@for_all(data=st.data(), few=25, many=150)
 def test_contributions_add_up_to_the_log_odds(data: st.DataObject) -> None:
     model = data.draw(ANY_MODEL)
     rows = data.draw(incomplete_rows(model))
@@ -83,7 +83,7 @@ def test_contributions_add_up_to_the_log_odds(data: st.DataObject) -> None:
     np.testing.assert_allclose(prior + terms.sum(axis=1), odds, rtol=1e-10, atol=1e-10)
 
 
-@for_all(data=st.data(), quick=25, slow=60)
+@for_all(data=st.data(), few=25, many=60)
 def test_a_missing_feature_contributes_nothing(data: st.DataObject) -> None:
     model = data.draw(ANY_MODEL)
     rows = data.draw(incomplete_rows(model))
@@ -96,7 +96,7 @@ def test_a_missing_feature_contributes_nothing(data: st.DataObject) -> None:
     np.testing.assert_array_equal(terms[missing], 0.0)
 
 
-@for_all(data=st.data(), quick=25, slow=60)
+@for_all(data=st.data(), few=25, many=60)
 def test_explaining_the_other_way_round_turns_the_sign(data: st.DataObject) -> None:
     model = data.draw(ANY_MODEL)
     rows = data.draw(incomplete_rows(model))
@@ -109,7 +109,7 @@ def test_explaining_the_other_way_round_turns_the_sign(data: st.DataObject) -> N
     np.testing.assert_allclose(turned_terms, -terms, atol=1e-12)
 
 
-@for_all(data=st.data(), quick=25, slow=60)
+@for_all(data=st.data(), few=25, many=60)
 def test_another_prior_shifts_the_scores_by_its_ratio(data: st.DataObject) -> None:
     model = data.draw(ANY_MODEL)
     rows = data.draw(incomplete_rows(model))
@@ -128,7 +128,7 @@ def test_another_prior_shifts_the_scores_by_its_ratio(data: st.DataObject) -> No
     )
 
 
-@for_all(data=st.data(), quick=25, slow=60)
+@for_all(data=st.data(), few=25, many=60)
 def test_a_pickled_model_scores_bit_for_bit(data: st.DataObject) -> None:
     model = data.draw(ANY_MODEL)
     codes = codes_of(data.draw(incomplete_rows(model)), model.domain.cards[:-1])
@@ -138,7 +138,7 @@ def test_a_pickled_model_scores_bit_for_bit(data: st.DataObject) -> None:
     np.testing.assert_array_equal(again.class_log_scores(codes), scores)
 
 
-@for_all(data=st.data(), quick=25, slow=60)
+@for_all(data=st.data(), few=25, many=60)
 def test_revealing_a_cell_never_adds_probability(data: st.DataObject) -> None:
     model = data.draw(network_models(class_everywhere=False))
     (row,) = data.draw(incomplete_rows(model, max_rows=1))

@@ -19,7 +19,7 @@ from property.queried_networks import random_evidence, sparse_networks
 EXACT = {"rtol": 0, "atol": 1e-12}
 
 
-@for_all(sparse_networks(max_variables=6), seeded_generators(), quick=40, slow=300)
+@for_all(sparse_networks(max_variables=6), seeded_generators(), few=40, many=300)
 def test_a_network_under_do_answers_as_the_mutilated_joint(
     network: BayesianNetwork, rng: np.random.Generator
 ) -> None:
@@ -43,7 +43,7 @@ def test_a_network_under_do_answers_as_the_mutilated_joint(
         np.testing.assert_allclose(found[name].probabilities, expected, **EXACT)
 
 
-@for_all(sparse_networks(max_variables=6), seeded_generators(), quick=40, slow=300)
+@for_all(sparse_networks(max_variables=6), seeded_generators(), few=40, many=300)
 def test_effects_given_evidence_equal_the_mutilated_joint(
     network: BayesianNetwork, rng: np.random.Generator
 ) -> None:
@@ -67,7 +67,7 @@ def test_effects_given_evidence_equal_the_mutilated_joint(
     np.testing.assert_allclose(found.probabilities, expected, **EXACT)
 
 
-@for_all(st.integers(3, 7), seeded_generators(), quick=40, slow=300)
+@for_all(st.integers(3, 7), seeded_generators(), few=40, many=300)
 def test_what_observation_identifies_equals_the_mutilated_joint(
     n_variables: int, rng: np.random.Generator
 ) -> None:
@@ -86,7 +86,7 @@ def test_what_observation_identifies_equals_the_mutilated_joint(
     np.testing.assert_allclose(found.probabilities, expected, **EXACT)
 
 
-@for_all(st.integers(3, 6), seeded_generators(), quick=40, slow=100)
+@for_all(st.integers(3, 6), seeded_generators(), few=40, many=100)
 def test_adjusting_for_any_valid_set_gives_the_same_effect(
     n_variables: int, rng: np.random.Generator
 ) -> None:
@@ -97,7 +97,7 @@ def test_adjusting_for_any_valid_set_gives_the_same_effect(
         np.testing.assert_allclose(found.probabilities, expected, **EXACT)
 
 
-@for_all(seeded_generators(), quick=40, slow=100)
+@for_all(seeded_generators(), few=40, many=100)
 def test_adjustment_holds_among_cases_that_the_treatment_does_not_act_on(
     rng: np.random.Generator,
 ) -> None:

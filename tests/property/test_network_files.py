@@ -70,11 +70,11 @@ def check_round_trip(network: Any, suffix: str) -> None:
             np.testing.assert_array_equal(expected, other.experience)
 
 
-@for_all(networks(), quick=40, slow=100)
+@for_all(networks(), few=40, many=100)
 def test_a_network_comes_back_from_bif_bit_for_bit(network: Any) -> None:
     check_round_trip(network, ".bif")
 
 
-@for_all(networks(), quick=40, slow=100)
+@for_all(networks(), few=40, many=100)
 def test_a_network_comes_back_from_net_bit_for_bit(network: Any) -> None:
     check_round_trip(network, ".net")

@@ -13,13 +13,14 @@ import numpy as np
 import openpyxl
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from bayleaf.cli.options import FileFormat
 from bayleaf.cli.table_reading import read_batches
 from contract.reading_ways import SIGNS, run
 from contract.written_tables import MAKERS, WrittenColumn, WrittenTable, written_table
+from property.for_all import for_all
 
 NAMES = ("größe", 'a "b"', "x,y", "Unnamed: 1", "prediction of x", "1", " n", "TRUE")
 # Words of commands; an ellipsis stands for the file, None for the model.
@@ -222,11 +223,6 @@ def _is_missing(column: WrittenColumn, text: str) -> bool:
     return dict(zip(column.texts, column.values, strict=True)).get(text) is None
 
 
-def _check(case: tuple[WrittenTable, str, str, str]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        check_same_file(*case, Path(folder))
-
-
 QUIET = settings(
     deadline=None,
     derandomize=True,
@@ -235,19 +231,9 @@ QUIET = settings(
 
 
 @pytest.mark.slow
-@settings(QUIET, max_examples=12)
-@given(written())
+@for_all(written(), few=4, many=100, quiet=QUIET)
 def test_no_command_refuses_or_changes_the_file_of_a_fit(
     case: tuple[WrittenTable, str, str, str],
 ) -> None:
-    _check(case)
-
-
-@pytest.mark.slow
-@pytest.mark.long
-@settings(QUIET, max_examples=100)
-@given(written())
-def test_no_command_refuses_or_changes_many_files(
-    case: tuple[WrittenTable, str, str, str],
-) -> None:
-    _check(case)
+    with tempfile.TemporaryDirectory() as folder:
+        check_same_file(*case, Path(folder))

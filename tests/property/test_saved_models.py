@@ -45,6 +45,7 @@ def test_models_come_back_the_same(first: int, tmp_path: Path) -> None:
     assert found["the same"] >= 1
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds",

@@ -330,6 +330,7 @@ def test_a_committed_cell_of_nursery_is_reproduced(
     check(results, data_folder, set="nursery", method=method, fold=2)
 
 
+@pytest.mark.few(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "method"),

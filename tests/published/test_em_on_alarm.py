@@ -15,6 +15,7 @@ from bayleaf.data.codes import Codes
 N_ROWS, HOLES = 5000, 0.2
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_well_supported_entries_equal_those_of_the_complete_rows(

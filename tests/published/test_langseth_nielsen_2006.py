@@ -61,6 +61,7 @@ def test_chess_is_learned_by_expected_kl(results: pd.DataFrame) -> None:
     assert ours["accuracy"].mean() >= 95.0
 
 
+@pytest.mark.few(8)
 @pytest.mark.slow
 @pytest.mark.parametrize("model", AVERAGES)
 @pytest.mark.parametrize("name", ["heart", "vote", "hepatitis", "postop"])
@@ -152,6 +153,7 @@ def test_the_heart_table_has_the_concept_of_the_paper() -> None:
     assert found == pytest.approx(expected, abs=0.01)
 
 
+@pytest.mark.few(7)
 @pytest.mark.slow
 @pytest.mark.parametrize("search", ["significance", "top_pairs"])
 @pytest.mark.parametrize(

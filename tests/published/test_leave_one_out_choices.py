@@ -36,6 +36,7 @@ def _taken_apart(table: pa.Table) -> tuple[pa.Table, np.ndarray[Any, Any]]:
     return table.select(range(last)), np.array(table.column(last).to_pylist())
 
 
+@pytest.mark.few("kr-vs-kp", "led7", "corral")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SAHAMI)
 def test_k_by_leave_one_out_is_as_good_as_the_best_fixed_k(

@@ -23,6 +23,7 @@ CHECKS = [
 ]
 
 
+@pytest.mark.few(20)
 @pytest.mark.slow
 @pytest.mark.parametrize(("estimator", "check"), CHECKS)
 def test_every_check_of_scikit_learn_passes(estimator: Any, check: Any) -> None:

@@ -153,6 +153,7 @@ def test_held_out_figures_say_on_whose_word(
     assert "declared as held out" in Page(html).text
 
 
+@pytest.mark.few(6)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CLASSIFIERS)
 @pytest.mark.parametrize("min_count", [1, 5])

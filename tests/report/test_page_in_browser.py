@@ -109,6 +109,7 @@ def test_a_page_of_a_number_fits_and_runs_nothing(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", ["classifier", "regressor"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_fault_of_accessibility_is_found(

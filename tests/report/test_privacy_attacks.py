@@ -233,11 +233,13 @@ def test_no_small_count_is_recovered_from_an_audit(seed: int) -> None:
     assert not small_counts_of_an_audit(seed)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", quick_and_slow(range(4), range(4, 8)))
 def test_no_small_count_is_recovered_from_a_page(seed: int) -> None:
     assert not small_counts_of_a_page(seed)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", quick_and_slow(range(4), range(4, 8)))
 def test_no_small_count_is_recovered(seed: int) -> None:
     assert not small_counts_of_a_report(seed)
@@ -248,6 +250,7 @@ def test_features_rounded_apart_let_a_small_count_be_recovered() -> None:
     assert small_counts_of_a_card(109, one_rounding=False)
 
 
+@pytest.mark.few("2", "3")
 @pytest.mark.parametrize("seed", quick_and_slow([0], [1, 2, 3, 109]))
 def test_no_small_count_is_recovered_from_a_card(seed: int) -> None:
     assert not small_counts_of_a_card(seed)

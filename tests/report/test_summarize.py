@@ -41,6 +41,7 @@ def numbers_of_rows(value: Any, key: str = "") -> Iterator[float]:
         yield value
 
 
+@pytest.mark.few("nb", "network", "hnb", "mixture", "latent_class")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_every_classifier_has_a_summary_ready_for_json(

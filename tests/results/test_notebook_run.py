@@ -64,6 +64,7 @@ def test_objects_show_themselves() -> None:
         assert "<svg" in shown or "<table" in shown, cell
 
 
+@pytest.mark.few(1)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("way", WAYS, ids=["alone", "pyplot", "inline"])
 def test_plots_show_themselves_once(way: str) -> None:

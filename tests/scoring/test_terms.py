@@ -61,11 +61,19 @@ def _check(name: str, table: str, **settings: Any) -> None:
         np.testing.assert_allclose(prior, own_prior, rtol=0, atol=1e-12)
 
 
+@pytest.mark.few(
+    "network-heart",
+    "a2de-adult",
+    "hnb-adult",
+    "gaussian_kdb-adult",
+    "latent_class-adult",
+)
 @pytest.mark.parametrize(("name", "table"), CASES)
 def test_a_model_is_the_sum_of_its_terms(name: str, table: str) -> None:
     _check(name, table)
 
 
+@pytest.mark.few("network")
 @pytest.mark.parametrize(
     "name",
     [

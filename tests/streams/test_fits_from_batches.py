@@ -66,6 +66,7 @@ def test_batches_of_columns_of_every_sort_give_the_model_of_the_table(
     check_model_of_batches(TANClassifier(), the_table(), [7], tmp_path)
 
 
+@pytest.mark.few(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=repr)
 def test_every_model_of_columns_of_every_sort_is_that_of_the_table(

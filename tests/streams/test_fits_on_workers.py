@@ -83,6 +83,7 @@ def in_files(table: pa.Table, folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("estimator", LEARNERS, ids=repr)
 def test_two_workers_give_the_model_of_the_table(
     estimator: Any, client: Any, tmp_path: Path
@@ -145,6 +146,7 @@ def test_a_worker_that_dies_in_the_middle_changes_nothing(
     same_file(in_memory(KDBClassifier(k=2), table), found, tmp_path)
 
 
+@pytest.mark.long
 def test_codes_that_a_dead_worker_held_are_made_again(
     client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

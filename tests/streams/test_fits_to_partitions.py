@@ -95,6 +95,7 @@ def test_partitions_of_columns_of_every_sort_give_the_model_of_the_table(
     check_model_of_partitions(TANClassifier(), the_table(), tmp_path)
 
 
+@pytest.mark.few(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=repr)
 def test_every_model_of_columns_of_every_sort_is_that_of_the_table(

@@ -101,6 +101,7 @@ LEARNERS: dict[str, Any] = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("n_fits", [5, pytest.param(20, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", LEARNERS)
 def test_random_fits_break_no_constraint(name: str, n_fits: int) -> None:

@@ -78,6 +78,7 @@ def test_any_split_of_nominal_columns_equals_one_fit(
     _check_split(kind, table, data)
 
 
+@pytest.mark.few(2)
 @pytest.mark.slow
 @settings(max_examples=40, **_settings)
 @given(table=_tables, data=st.data())

@@ -134,6 +134,7 @@ def test_any_table_gives_a_monotone_model(name: str) -> None:
     check_each([1, 2, 3], check)
 
 
+@pytest.mark.few(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_a_hundred_thousand_pairs_of_published_tables_keep_the_direction(

@@ -113,6 +113,7 @@ def test_both_ways_agree_on_small_matrices(
     _both_ways_agree(declared, train, test)
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @ANY_TABLES

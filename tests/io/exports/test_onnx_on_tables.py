@@ -29,6 +29,7 @@ KINDS: dict[str, Callable[[], Any]] = {
 }
 
 
+@pytest.mark.few(8)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["heart", "mushroom", "adult"])
 @pytest.mark.parametrize("kind", KINDS)

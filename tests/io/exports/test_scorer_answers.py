@@ -153,6 +153,7 @@ def test_scorers_of_a_few_real_rows_answer_as_their_models(
     check_real_table(load, kind, 200, tmp_path)
 
 
+@pytest.mark.few(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("load", [load_heart, load_mushroom])
 @pytest.mark.parametrize("kind", ["KDB", "averaged KDB", "HNB", "latent class"])
@@ -163,6 +164,7 @@ def test_scorers_of_real_tables_answer_as_their_models(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_an_average_of_adult_takes_less_than_a_megabyte(
     load_table: Callable[[str], pa.Table], tmp_path: Path
 ) -> None:

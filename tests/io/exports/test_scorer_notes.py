@@ -148,6 +148,7 @@ def command_output(text: str, path: Path, *words: str) -> list[list[str]]:
     return list(csv.reader(io.StringIO(done.stdout.decode(), newline="")))
 
 
+@pytest.mark.few(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(SETTINGS))
 def test_the_command_adds_notes_as_javascript_writes_them(
@@ -184,6 +185,7 @@ changes = st.dictionaries(
 )
 
 
+@pytest.mark.few(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(SETTINGS))
 @settings(max_examples=40, deadline=None)

@@ -140,6 +140,7 @@ def check_explanations(
             assert abs(nats) == pytest.approx(abs(largest.contribution), abs=1e-9)
 
 
+@pytest.mark.few(9)
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "postgres"])
 @pytest.mark.parametrize("kind", CLASSIFIERS)
@@ -175,6 +176,7 @@ def test_joined_tables_and_conditions_answer_alike(n_entries: float) -> None:
         check(model, rows, run_sqlite, "sqlite")
 
 
+@pytest.mark.few(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "postgres"])
 @pytest.mark.parametrize("kind", ["naive Bayes", "TAN", "averaged KDB", "HNB", "AODE"])
@@ -188,6 +190,7 @@ def test_mushrooms_are_scored_alike(
     check(model, holed(X, 30), answer, dialect)
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "postgres"])
 def test_sixty_four_networks_are_one_joined_table(
@@ -294,6 +297,7 @@ def test_queries_are_read_back_in_each_dialect(dialect: str, kind: str) -> None:
     check_read_back(kind, dialect, ["age", "sex"])
 
 
+@pytest.mark.few(7)
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("kind", READ_BACK)

@@ -68,6 +68,7 @@ LARGE = {"barley", "diabetes", "link", "mildew", "pathfinder", "pigs"} | {
 MORE_OF_MUNIN = {"munin2", "munin3", "munin4"}
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "name",
     [

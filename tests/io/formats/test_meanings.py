@@ -169,6 +169,7 @@ def _agree(found: Any, expected: Any, tolerance: float) -> None:
     np.testing.assert_allclose(found, padded, rtol=0, atol=tolerance)
 
 
+@pytest.mark.few(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["heart", "odd"])
 @pytest.mark.parametrize("suffix", ["net", "xdsl", "bifxml", "bif"])
@@ -197,6 +198,7 @@ def test_pyagrum_finds_our_posteriors_in_files_with_meanings(
         _agree(engine.posterior(names[target]).toarray(), expected, tolerance)
 
 
+@pytest.mark.few(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["heart", "odd"])
 @pytest.mark.parametrize("suffix", ["net", "xdsl", "bifxml", "bif"])

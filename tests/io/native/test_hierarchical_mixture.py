@@ -117,6 +117,7 @@ def _changed(document: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_value_of_another_type_anywhere_is_refused_or_harmless(
     document: Any, tmp_path: Path
 ) -> None:

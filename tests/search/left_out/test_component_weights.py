@@ -213,6 +213,7 @@ def test_a_descent_ends_at_once_when_interrupted() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.usefixtures("ctrl_c")
 def test_fifty_interruptions_end_in_time_and_do_no_harm() -> None:
     _interrupt_descents(50)

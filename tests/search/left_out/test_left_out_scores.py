@@ -64,6 +64,7 @@ def test_scores_equal_those_of_a_refit_without_the_row(structure: str) -> None:
     )
 
 
+@pytest.mark.few(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_scores_of_all_tables_equal_those_of_a_refit(structure: str) -> None:

@@ -62,6 +62,7 @@ def test_scores_equal_those_of_a_refit_without_the_row(rule: Any) -> None:
     )
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES, ids=repr)
 def test_scores_of_all_tables_equal_those_of_a_refit(rule: Any) -> None:

@@ -82,6 +82,7 @@ def test_few_rows_of_many_columns_are_not_overfitted() -> None:
     check_against_ridge(60, 80, 0)
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("n_informative", [0, 5, 50])
 @pytest.mark.parametrize(

@@ -528,6 +528,7 @@ def test_hierarchies_are_learned_anew_for_a_tree_that_is_grown_anew(
     assert asked == [(3, 1, ())]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(i, marks=pytest.mark.slow) for i in (1, 2)), 3]
 )
