@@ -59,8 +59,78 @@ def test_empty_file(fit: Callable[..., object]) -> None:
     check_refused(fit(""), "is empty")
 
 
-def test_header_without_rows(fit: Callable[..., object]) -> None:
-    check_refused(fit("a,b,y\n"), "has a header but no rows")
+@pytest.fixture
+def no_rows(tmp_path: Path) -> dict[str, Path]:
+    """Files and folders without rows, by what they are."""
+    openpyxl = pytest.importorskip("openpyxl")
+    texts = {
+        "header.csv": "a,b,y\n",
+        "no_line_end.csv": "a,b,y",
+        "empty.csv": "",
+        "blank.csv": "\n\n",
+        "title.csv": "Sales of the year\n",
+        "title_and_header.csv": "Sales of the year\n\na,b,y\n",
+        "array.json": "[]",
+        "lines.jsonl": "",
+        "declared.arff": "@relation t\n@attribute a real\n@attribute b {x,z}\n"
+        "@attribute y {p,q}\n@data\n",
+        "folder/one.csv": "a,b,y\n",
+        "folder/two.csv": "a,b,y\n",
+    }
+    folder = tmp_path / "none"
+    (folder / "folder").mkdir(parents=True)
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    schema = pa.schema({"a": pa.int64(), "b": pa.string(), "y": pa.string()})
+    pa_parquet.write_table(schema.empty_table(), folder / "header.parquet")
+    for name, cells in (("empty.xlsx", []), ("header.xlsx", ["a", "b", "y"])):
+        book = openpyxl.Workbook()
+        book.active.append(cells)
+        book.save(folder / name)
+    return {path.name: path for path in sorted(folder.iterdir())}
+
+
+def test_tables_without_rows_are_refused_by_all_commands(
+    run: Run, no_rows: dict[str, Path], tmp_path: Path
+) -> None:
+    train, model = tmp_path / "t.csv", tmp_path / "m.json"
+    train.write_text("a,b,y\n" + "1,x,p\n2,z,q\n3,x,p\n" * 20)
+    fit = ["--target", "y", "--model", "nb", "-o"]
+    assert run("fit", train, *fit, model).code == 0  # type: ignore[attr-defined]
+    out = tmp_path / "out.csv"
+    commands: list[tuple[object, ...]] = [
+        ("drift", model, ...),
+        ("counts", ..., "--like", model, "-o", tmp_path / "out.counts"),
+    ]
+    whole: list[tuple[object, ...]] = [
+        ("predict", model, ..., "-o", out),
+        ("fit", ..., *fit, out),
+        ("fit", ..., *fit, out, "--memory", "500MB"),
+        ("fit", ..., "--density", "-o", out),
+        ("evaluate", ..., "--target", "y"),
+        ("compare", ..., "--target", "y"),
+        ("audit", model, ..., "--by", "b"),
+        ("report", model, ..., "-o", out),
+        ("impute", model, ..., "-o", out),
+        ("explain", model, ...),
+        ("explore", model, "--rows", ..., "-o", out),
+        ("inspect", model, "--importance", ...),
+        ("check", ...),
+        ("hierarchy", "learn", ..., "-o", out),
+    ]
+
+    def check(name: str) -> None:
+        path = no_rows[name]
+        one_file = [] if path.is_dir() else whole
+        for command in (*commands, *one_file):
+            done = run(*(path if word is ... else word for word in command))
+            remedy = "is empty; add" if "empty" in name or name == "blank.csv" else ""
+            check_refused(done, name, remedy or "has no rows; add at least one")
+            assert not list(tmp_path.glob("out*")), command
+
+    check_each(no_rows, check)
+    done = run("predict", model, no_rows["folder"], "-o", tmp_path / "predicted")
+    check_refused(done, "one.csv has no rows; add at least one, or remove the file")
 
 
 def test_column_without_any_value(fit: Callable[..., object]) -> None:

@@ -189,6 +189,11 @@ def called(source: str) -> str:
     return "standard input" if source == "-" else source
 
 
+def no_rows(source: str) -> ValueError:
+    """The error of a table without rows."""
+    return ValueError(f"{called(source)} has no rows; add at least one")
+
+
 def arrow_file(path: str | Path, mode: str = "rb") -> pa.OSFile:
     """A file opened by Arrow, whose own way with names refuses some bytes in them."""
     return pa.OSFile(os.fsencode(path), mode)
@@ -513,7 +518,7 @@ class _Start(NamedTuple):
         first, second, units, n_above = b"", b"", b"", dialect.n_above
         if form.no_header:
             if not head.strip():
-                raise ValueError(f"{called(source)} is empty; rows were expected")
+                raise ValueError(f"{called(source)} is empty; add rows")
             names, n_above = form.names_of(dialect.n_cells, called(source)), n_above - 1
         else:
             first = header = _header_lines(rest, source)
@@ -529,6 +534,8 @@ class _Start(NamedTuple):
                 second = _header_lines(rest, source)
             if dialect.has_units:
                 units = _header_lines(rest, source)
+            if not first.endswith(b"\n"):
+                first += b"\n"
             # Blank lines keep the numbers of lines.
             first += b"\n" * len((second + units).splitlines())
         if len({*names}) < len(names) and dialect.is_like_data:
@@ -683,7 +690,7 @@ def _header_names(
     if "\0" in text:
         raise _wrong_encoding(source, form)
     if not text.strip():
-        raise ValueError(f"{called(source)} is empty; a header line was expected")
+        raise ValueError(f"{called(source)} is empty; add a header and rows")
     try:
         return next(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
     except csv.Error as error:

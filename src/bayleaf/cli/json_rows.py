@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from bayleaf.cli.csv_reading import called, check_readable
+from bayleaf.cli.csv_reading import called, check_readable, no_rows
 from bayleaf.cli.file_facts import FileFacts
 from bayleaf.cli.file_kinds import other_kind
 from bayleaf.wording import quoted
@@ -53,7 +53,7 @@ def read_json(source: str) -> pa.Table:
         for key in keys
     }
     if not columns:
-        raise ValueError(f"{called(source)} has no rows with cells")
+        raise no_rows(source)
     table = pa.table({k: c.cast(pa.string()) for k, c in columns.items()})
     kind = "JSON" if text.lstrip().startswith("[") else "JSON lines"
     return FileFacts(kind, encoding="UTF-8").added_to(table)

@@ -28,6 +28,7 @@ from bayleaf.cli.csv_reading import (
     csv_format,
     declares_columns,
     form_of,
+    no_rows,
     read_csv,
     read_csv_batches,
 )
@@ -88,7 +89,7 @@ def read_table(
         table = read_csv(source, form or FileFormat(), texts)
     _check_columns(table.schema, source)
     if table.num_rows == 0:
-        raise ValueError(f"{called(source)} has a header but no rows")
+        raise no_rows(source)
     _log_rows(source, table.num_rows, table.num_columns)
     return table
 
@@ -98,8 +99,22 @@ def read_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Read a table in batches; all cells of a CSV file as the text they are.
 
-    The rows of such a file can then be taken from `rows`.
+    The rows of such a file can then be taken from `rows`. OSError, or ValueError if the
+    file cannot be read or has no rows.
     """
+    n_rows = 0
+    for batch in file_batches(source, form, rows):
+        n_rows += batch.num_rows
+        if batch.num_rows:
+            yield batch
+    if not n_rows:
+        raise no_rows(source)
+
+
+def file_batches(
+    source: str, form: FileFormat | None = None, rows: CsvRows | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Read a table in batches; of a text file without rows, one has its columns."""
     if is_parquet(source):
         file = _open_parquet(source)
         _check_columns(file.schema_arrow, source)
@@ -254,7 +269,8 @@ def batches_of(
     Cells of CSV files stay text on request, but for those that are empty; `plan` is
     that of training. Rows whose target is `empty` are left out.
 
-    OSError or ValueError if it cannot be read, or lacks a column to leave out.
+    OSError or ValueError if it cannot be read, has no rows, or lacks a column to leave
+    out.
     """
     from bayleaf.streams.batch_sources import open_source
 
@@ -263,6 +279,8 @@ def batches_of(
     form = (form or FileFormat()).of_plan(plan)
     read = partial(_present_cells, form=form)
     source = open_source(data, read, as_texts=as_texts, plan=plan)
+    if not (source.n_rows or any(batch.num_rows for batch in source.read(0))):
+        raise no_rows(data)
     if drop:
         select_columns(source.schema.empty_table(), drop, data)
         source = source.without(drop)
@@ -274,7 +292,7 @@ def batches_of(
 def _present_cells(source: str, form: FileFormat) -> Iterator[pa.RecordBatch]:
     """Read a table in batches, cells that count as empty as null."""
     form = form_of(source, form)
-    return (with_missing_cells(batch, form) for batch in read_batches(source, form))
+    return (with_missing_cells(batch, form) for batch in file_batches(source, form))
 
 
 def file_format(schema: pa.Schema) -> tuple[str, str]:

@@ -251,7 +251,7 @@ def _scored(batches: Batches, called: str, score: Score) -> Batches:
             yield score(batch, called, n_rows)
             n_rows += batch.num_rows
     if n_rows == 0 and called != "the table":
-        raise ValueError(f"{called} has no rows")
+        raise ValueError(f"{called} has no rows; add at least one, or remove the file")
 
 
 def _write(target: Path, batches: Batches) -> int:

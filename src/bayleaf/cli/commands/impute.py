@@ -83,8 +83,6 @@ def impute(
     with progress() as work, writing(output, rows=rows) as write:
         work.say(f"reading {called(data)}")
         batches = list(read_batches(data, form, rows))
-        if not sum(batch.num_rows for batch in batches):
-            raise ValueError(f"{called(data)} has no rows")
         original = pa.Table.from_batches(batches)
         table = table_as_read(original, form or FileFormat(), encoder)
         if unknown == "missing":

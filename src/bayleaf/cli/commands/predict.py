@@ -57,8 +57,8 @@ def predict(
     from bayleaf.cli.table_reading import (
         UnknownReport,
         encode_batch,
+        file_batches,
         is_many_files,
-        read_batches,
         rows_of,
     )
     from bayleaf.io import read_model
@@ -87,7 +87,7 @@ def predict(
         if is_many_files(data):
             digest = hashlib.sha256(model.read_bytes()).hexdigest()
             how = {"model": digest, "probabilities": probabilities}
-            read = partial(read_batches, form=form)
+            read = partial(file_batches, form=form)
             written = predict_files(data, Path(output), how, score, read)
             done = f"{counted(written.n_files, 'file')} predicted into {Path(output)}"
             if written.n_removed:
@@ -112,7 +112,6 @@ def _predict_file(
     rows: CsvRows | None,
 ) -> None:
     """Predict one file into another."""
-    from bayleaf.cli.csv_reading import called
     from bayleaf.cli.table_reading import read_batches
     from bayleaf.cli.table_writing import writing
     from bayleaf.progress import Work
@@ -123,5 +122,3 @@ def _predict_file(
             write(score(batch, data, n_rows))
             n_rows += batch.num_rows
             work.say(f"{n_rows:,} rows predicted")
-        if n_rows == 0:
-            raise ValueError(f"{called(data)} has no rows")
