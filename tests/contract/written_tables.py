@@ -170,6 +170,16 @@ PERIODS: dict[str, Callable[[datetime.datetime], tuple[str, datetime.datetime]]]
         f"{t.year}Q{(t.month + 2) // 3}",
         datetime.datetime(t.year, (t.month - 1) // 3 * 3 + 1, 1),
     ),
+    "yMm": lambda t: (f"{t.year}M{t.month:02}", datetime.datetime(t.year, t.month, 1)),
+    "y half": lambda t: (
+        f"{t.year}-H{1 + t.month // 7}",
+        datetime.datetime(t.year, t.month // 7 * 6 + 1, 1),
+    ),
+    "season": lambda t: (
+        f"{t.year}/{(t.year + 1) % 100}",
+        datetime.datetime(t.year, 1, 1),
+    ),
+    "fiscal y": lambda t: (f"FY{t.year}", datetime.datetime(t.year, 1, 1)),
     "y week": lambda t: (
         t.strftime("%G-W%V"),
         datetime.datetime.fromisocalendar(*t.isocalendar()[:2], 1),

@@ -161,6 +161,14 @@ def test_booleans_in_any_case_and_their_missing_cells() -> None:
         (["2024Q2", "2023-Q1", "2022 q4"], "y quarter", (2024, 4, 1)),
         (["Q3 2024", "Q1/2023"], "quarter y", (2024, 7, 1)),
         (["4. Quartal 2024", "1st quarter 2023"], "quarter y", (2024, 10, 1)),
+        (["2019M07", "2020-M1", "2021m12"], "yMm", (2019, 7, 1)),
+        (["2019/20", "1999/00", "2020/2021"], "y/y", (2019, 1, 1)),
+        (["2009-10", "2010-11", "2012–13"], "y/y", (2009, 1, 1)),
+        (["2010-10", "2010-11", "2010-12"], "y-m", (2010, 10, 1)),
+        (["FY2019", "fy 20", "FY2021/22"], "fiscal y", (2019, 1, 1)),
+        (["FY19Q3", "FY 2020 Q1"], "fiscal y", (2019, 7, 1)),
+        (["2019-H2", "2020H1", "2020-S2"], "y half", (2019, 7, 1)),
+        (["H2 2019", "1H2020", "2. Halbjahr 2020"], "half y", (2019, 7, 1)),
         (["2024-W05", "2020-W53", "2021W01-7"], "y week", (2024, 1, 29)),
         (["2021-W01-7", "2020-W53-1"], "y week", (2021, 1, 10)),
         (["令和6年5月1日", "平成31年4月30日"], "era年m月d日", (2024, 5, 1)),
@@ -176,7 +184,9 @@ def test_orders_of_dates(
     assert values([*cells])[0] == start // datetime.timedelta(microseconds=1)
 
 
-def test_quarters_and_weeks_that_do_not_exist_stay_text() -> None:
+def test_periods_that_do_not_exist_stay_text() -> None:
+    for text in ("2019M13", "2019/21", "FY2019/19", "2019-H3", "1219/20", "H1"):
+        assert not moments_of(text), text
     for text in ("2024Q5", "2024-W54", "2021-W53", "2024-W00", "令和6年13月1日", "Q1"):
         assert not moments_of(text), text
 

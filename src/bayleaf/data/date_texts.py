@@ -69,9 +69,17 @@ _PATTERNS = {
     "month y": rf"{_WORD}[ -]{_YEAR}",
     # Only where a plan requests it: without signs between they are numbers.
     "ymd": r"(?P<y>(?:1[89]|20)\d\d)(?P<m>\d\d)(?P<d>\d\d)",
+    # Of seasons and financial years, before the months that some of them may be.
+    "y/y": r"(?P<y>(?:1[89]|20)\d\d)[/–-](?P<e>\d{4}|\d\d)",
     "y-m": rf"{_YEAR}-{_MONTH}",
     "y/m": rf"{_YEAR}/{_MONTH}",
     "m/y": rf"{_MONTH}/{_YEAR}",
+    "yMm": rf"{_YEAR}[ -]?[Mm]{_MONTH}",
+    "y half": rf"{_YEAR}[ -]?[HhSs](?P<s>[12])",
+    "half y": r"(?=[HhSs]|\d(?:[Hh]|\. ?H|(?:st|nd) [Hh]))[HhSs]?(?P<s>[12])"
+    rf"(?:[Hh]|\. ?Halbjahr|(?:st|nd) [Hh]alf)?[ /-]?{_YEAR}",
+    "fiscal y": rf"[Ff][Yy][ -]?'?{_SHORT_YEAR}(?:[/–-](?P<e>\d{{4}}|\d\d))?"
+    r"(?:[ -]?[Qq](?P<q>[1-4]))?",
     "y quarter": rf"{_YEAR}[ -]?[Qq](?P<q>[1-4])",
     "quarter y": r"(?=[Qq]|\d(?:\.|st|nd|rd|th) ?[Qq])[Qq]?(?P<q>[1-4])"
     rf"(?:\. ?Quartal|(?:st|nd|rd|th) [Qq]uarter)?[ /-]{_YEAR}",
@@ -91,7 +99,7 @@ _PLAIN_ISO = (
     r"(?::[0-5]\d(?:\.\d{1,6})?)?)?$"
 )
 _DIGIT = re.compile(r"\d")
-_BEGINNING = re.compile(rf"\d|[^\W\d_]{{3}}|[Qq]\d|{'|'.join(ERAS)}")
+_BEGINNING = re.compile(rf"\d|[^\W\d_]{{3}}|[QqHhSs]\d|[Ff][Yy]|{'|'.join(ERAS)}")
 TIME = re.compile(
     r"(?:(?P<days>-?\d{1,6}) days?,? \+?)?(?P<hour>\d{1,4}):(?P<minute>\d\d)"
     r"(?::(?P<second>\d\d)(?:[.,](?P<part>\d{1,9}))?)?"
@@ -150,16 +158,21 @@ def iso_clocks(texts: pa.Array) -> NDArray[np.int64] | None:
 def _moment(order: str, parts: dict[str, str | None]) -> Moment | None:
     """The date of the parts of a text; None for a day or time that does not exist.
 
-    Quarters and weeks are their first days.
+    Years, quarters and weeks are their first days.
     """
     word, quarter, week = parts.get("b"), parts.get("q"), parts.get("w")
-    month = int(parts.get("m") or 0) if word is None else MONTHS.get(word.lower(), 0)
+    half, end = parts.get("s"), parts.get("e")
+    month = int(parts.get("m") or 1) if word is None else MONTHS.get(word.lower(), 0)
     if quarter:
         month = 3 * int(quarter) - 2
+    if half:
+        month = 6 * int(half) - 5
     year_text = parts.get("y") or (parts["n"] or "").replace("元", "1")
     year = int(year_text) + ERAS.get(parts.get("era") or "", 0)
     if len(year_text) == 2 and "y" in parts:
         year += 1900 if year >= _LAST_CENTURY else 2000
+    if end and (year + 1) % 10 ** len(end) != int(end):
+        return None
     try:
         if week:
             day = datetime.datetime.fromisocalendar(

@@ -118,13 +118,18 @@ class Times:
 def _of_calendar(parts: Any, text: Any) -> Any:
     """Microseconds since 1970 of the parts of a date, by the clock of a zone."""
     word, quarter, week = parts.get("b"), parts.get("q"), parts.get("w")
+    half, end = parts.get("s"), parts.get("e")
     era, digits = parts.get("era"), parts.get("y") or parts["n"].replace("\u5143", "1")
     year = int(digits) + (text["eras"][era] if era else 0)
     if len(digits) == 2 and not era:
         year += 1900 if year > 68 else 2000
-    month = text["months"].get(word.lower(), 0) if word else int(parts.get("m") or 0)
+    month = text["months"].get(word.lower(), 0) if word else int(parts.get("m") or 1)
     if quarter:
         month = 3 * int(quarter) - 2
+    if half:
+        month = 6 * int(half) - 5
+    if end and (year + 1) % 10 ** len(end) != int(end):
+        return None
     try:
         if week:
             weekday = int(parts["k"] or 1)

@@ -73,6 +73,8 @@ function ofCalendar(parts, form) {
   else if (parts.y.length === 2) year += year > 68 ? 1900 : 2000;
   let month = parts.b ? form.months[parts.b.toLowerCase()] ?? 0 : Number(parts.m ?? 1);
   if (parts.q) month = 3 * Number(parts.q) - 2;
+  if (parts.s) month = 6 * Number(parts.s) - 5;
+  if (parts.e && (year + 1) % 10 ** parts.e.length !== Number(parts.e)) return null;
   // The fourth of January is in the first week.
   const day = parts.w ? 4 : Number(parts.d ?? 1);
   const moment = new Date(0);
