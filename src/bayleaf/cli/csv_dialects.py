@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
+from bayleaf.cli.fixed_widths import Gaps, aligned_columns, parts_between
 from bayleaf.cli.options import BLANK, SEPARATORS, FileFormat
 from bayleaf.data.text_forms import MISSING_MARKERS, is_marker
 from bayleaf.wording import counted
@@ -24,6 +25,7 @@ _DIGIT = re.compile(r"\d")
 _YEAR = re.compile(r"[12]\d{3}")
 # What may be a number of any country, with a sign of currency or percent.
 _LIKE_NUMBER = re.compile(r"\s*[^\w\s]{0,2}\s?\d[\d.,'’\s]*\S?\s*")
+_RULE = re.compile(r"-+|=+")
 _BRACKETED = re.compile(r"\(\D*\)|\[\D*\]")
 _TOTAL = re.compile(
     r"((grand |sub)?totals?|sum|(gesamt|zwischen)?summe|gesamt|insgesamt|somme|totale"
@@ -31,6 +33,7 @@ _TOTAL = re.compile(
     re.IGNORECASE,
 )
 _BLANKS = re.compile(rb'("(?:[^"]|"")*")|[ \t]+')
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
 
 Row = list[str]
 
@@ -50,6 +53,7 @@ class Dialect:
     is_like_data: bool = False  # whether the header may be a row of values
     is_apart: bool = False  # whether lines like the header are copies, not rows
     joined: tuple[str, ...] = ()  # names that are in two rows, a group above others
+    gaps: Gaps = ()  # between columns of fixed width, whose cells may have blanks
 
     def described(self, form: FileFormat) -> str:
         """What is unusual of the layout and format, in words; empty if nothing is."""
@@ -59,6 +63,7 @@ class Dialect:
             f"{counted(self.n_above, 'line')} above the {place} skipped"
             if self.skips
             else "",
+            "columns of fixed width" if self.gaps else "",
             "a separator at the end of each line" if self.is_trailing else "",
             "no header" if form.no_header else "",
             "no name above the first column" if self.is_short else "",
@@ -84,22 +89,59 @@ def dialect_of(sample: bytes, form: FileFormat) -> Dialect:
     n_declared = int(declared is not None)
     if form.sep or declared:
         sign = form.separator if form.sep or not declared else declared[1]
+        if sign == BLANK and form.sep:
+            return _of_blanks(lines, form).dialect
         return _Layout.of_lines(lines, sign, form, n_declared).dialect
     signs = [sign for sign in SEPARATORS if sign != BLANK]
     layouts = [_Layout.of_lines(lines, sign, form) for sign in signs]
     best = max(layouts, key=lambda layout: layout.fitness)
-    if best.n_cut == 1:
-        blank = _Layout.of_lines(lines, BLANK, form)
+    if best.n_cut == 1 or not best.fitness[0]:
+        blank = _of_blanks(lines, form)
         # Text of several words in the only column must stay whole.
-        if blank.is_regular and (blank.n_cut > 2 or "  " in text):
+        are_cells = blank.is_regular and (blank.n_cut > 2 or "  " in text)
+        if blank.dialect.gaps or (are_cells and best.n_cut == 1):
             return blank.dialect
     return best.dialect
 
 
-def collapse_blanks(line: bytes) -> bytes:
-    """A line in which one blank is between cells, and none at its ends."""
+def _of_blanks(lines: Sequence[str], form: FileFormat) -> _Layout:
+    """The layout of cells with blanks between, or else of columns of fixed width."""
+    layout = _Layout.of_lines(lines, BLANK, form)
+    width = layout.dialect.n_cells + layout.dialect.is_trailing
+    plain = [collapse_blanks(line.encode()) for line in lines]
+    rows = plain[layout.dialect.n_above + 1 : footer_start(plain, BLANK, width)]
+    is_even = all(len(_cells(row, BLANK)) == width for row in rows if row.strip())
+    # A short header is also above names of two words.
+    if layout.is_regular and is_even and not layout.dialect.is_short:
+        return layout
+    aligned = aligned_columns(lines, has_header=not form.no_header)
+    if aligned is None:
+        return layout
+    fixed = _Layout.of_lines(lines, BLANK, form, *aligned)
+    return fixed if fixed.fitness[0] else layout
+
+
+def collapse_blanks(line: bytes, gaps: Gaps = ()) -> bytes:
+    """A line in which one blank is between cells, and none at its ends.
+
+    Between the `gaps` of columns cells with blanks are put in quotes, and so are lines
+    that are not rows.
+    """
+    if gaps:
+        text = line.decode("utf-8", "surrogateescape").rstrip()
+        # What is not a row has more cells than rows have.
+        parts = parts_between(text, gaps) or [text, *[""] * (len(gaps) + 1)]
+        cells = [_in_quotes(part.strip()) for part in parts] if text else []
+        return " ".join(cells).encode("utf-8", "surrogateescape") + b"\n"
     single = _BLANKS.sub(lambda found: found[1] or b" ", line.strip(b" \t\r\n"))
     return single + b"\n"
+
+
+def _in_quotes(text: str) -> str:
+    """A cell in quotes if it has blanks, or quotes that do not enclose it."""
+    if _QUOTED.fullmatch(text) or not (" " in text or '"' in text):
+        return text
+    return '"{}"'.format(text.replace('"', '""'))
 
 
 @dataclass(frozen=True)
@@ -126,12 +168,17 @@ class _Layout:
 
     @classmethod
     def of_lines(
-        cls, lines: Sequence[str], separator: str, form: FileFormat, n_declared: int = 0
+        cls,
+        lines: Sequence[str],
+        separator: str,
+        form: FileFormat,
+        n_declared: int = 0,
+        gaps: Gaps = (),
     ) -> _Layout:
-        """The layout of a file's first lines, cut by a separator."""
+        """The layout of a file's first lines, cut by a separator or between gaps."""
         lines = lines[n_declared:]
         if separator == BLANK:
-            lines = [collapse_blanks(line.encode()).decode() for line in lines]
+            lines = [collapse_blanks(line.encode(), gaps).decode() for line in lines]
         numbered = _rows(lines, separator)
         rows = [row for _, row in numbered]
         if not rows:
@@ -172,6 +219,7 @@ class _Layout:
             not form.no_header and _is_like_data(header, below),
             is_apart,
             tuple(joined),
+            gaps,
         )
         rows = [header, *below]
         share = sum(len(row) == len(header) for row in rows) / len(rows)
@@ -348,12 +396,17 @@ def _is_short(header: Row, rows: Sequence[Row]) -> bool:
 
 
 def _are_units(rows: Sequence[Row], width: int) -> bool:
-    """Whether the first row has units: words above numbers alone, or in brackets."""
+    """Whether the first row has units: words above numbers alone, or in brackets.
+
+    Rules of dashes, by which databases print columns, are skipped as well.
+    """
     if len(rows) < 2 or len(rows[0]) != width:
         return False
     words = [(j, cell.strip()) for j, cell in enumerate(rows[0]) if cell.strip()]
     if len(words) < 2:
         return False
+    if all(map(_RULE.fullmatch, rows[0])) and len("".join(rows[0])) > 3:
+        return True
     below = {cell.strip() for row in rows[1:] for cell in row}
     if all(_BRACKETED.fullmatch(word) for _, word in words):
         return not any(map(_BRACKETED.fullmatch, below))

@@ -16,7 +16,7 @@ import stat
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
@@ -415,7 +415,7 @@ def _without_footer(
     footer = b"".join(lines[first:]).strip()
     if footer:
         below.append(footer)
-        _report_footer(called, footer.decode("utf-8", "replace"))
+        _report_footer(called, footer.decode("utf-8", "replace").strip(' "'))
     if total := total_row(lines[:first], dialect.separator):
         _report_total(called, total.decode("utf-8", "replace"))
     if first:
@@ -523,7 +523,7 @@ class _Start(NamedTuple):
         else:
             first = header = _header_lines(rest, source)
             if dialect.separator == BLANK:
-                first = collapse_blanks(header)
+                first = collapse_blanks(header, dialect.gaps)
             names = _header_names(first, source, form, dialect.separator)
             if dialect.is_trailing:
                 names = names[: dialect.n_cells]
@@ -560,9 +560,10 @@ class _Start(NamedTuple):
             rows.set_layout(dialect, len(names), above, header, head, second + units)
             blocks = rows.watched(blocks)
         if dialect.separator == BLANK:
-            plain = map(collapse_blanks, _Chunks(blocks).buffered())
+            collapse = partial(collapse_blanks, gaps=dialect.gaps)
+            plain = map(collapse, _Chunks(blocks).buffered())
             blocks = _blocks(_Chunks(plain).buffered())
-            copy = collapse_blanks(copy).rstrip()
+            copy = collapse(copy).rstrip()
         if dialect.is_apart and b"\n" not in copy:
             blocks = _without_copies(blocks, copy, called(source))
         blocks = _without_footer(blocks, dialect, called(source), below)
@@ -573,7 +574,8 @@ class _Start(NamedTuple):
         sign = dialect.separator
         facts = FileFacts(
             "CSV",
-            f"a {SEPARATORS[sign][:-1]}" if sign in SEPARATORS else quoted(sign),
+            (f"a {SEPARATORS[sign][:-1]}" if sign in SEPARATORS else quoted(sign))
+            + " at the same positions in all lines" * bool(dialect.gaps),
             header_line=0 if form.no_header else n_above + 1,
             n_empty_columns=len(dialect.empty),
             is_trailing=dialect.is_trailing,

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bayleaf.cli.csv_dialects import Dialect, collapse_blanks
+from bayleaf.cli.fixed_widths import FixedColumns, parts_between
 from bayleaf.cli.options import BLANK
 from bayleaf.data.tables.array_columns import arrow_of
 from bayleaf.data.text_forms import TRUTHS, TextEvidence, decide
@@ -45,6 +46,7 @@ class CsvRows:
         self._dialect, self._above, self._header = Dialect(), b"", b""
         self._units = b""  # lines below the header that are not rows
         self._copy = b""  # lines that are left out, since they repeat the header
+        self._columns: FixedColumns | None = None  # if their positions are fixed
         self._row_width = 0  # characters of rows whose cells are aligned by blanks
         self._widths: list[int] = []  # characters of each column that is added
         self._places: list[int] = [0]  # of the file's columns that are read
@@ -84,9 +86,13 @@ class CsvRows:
         is_apart = dialect.is_apart and b"\n" not in self._header
         self._copy = self._header if is_apart else b""
         if self._is_blank:
-            rows = [r for r in start.splitlines() if len(self._cells(r)) == n_columns]
+            lines = start.removeprefix(above).splitlines()
+            rows = [row for row in lines if len(self._cells(row)) == n_columns]
             if any(re.search(rb"\S[ \t]{2,}\S", row) for row in rows):
                 self._row_width = max(map(_n_signs, rows))
+            if dialect.gaps:
+                texts = [row.decode() for row in rows]
+                self._columns = FixedColumns(texts, dialect.gaps)
 
     def watched(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """The same blocks of the lines below the header, which can be taken here."""
@@ -94,12 +100,27 @@ class CsvRows:
             self._blocks.append(block)
             yield block
 
-    def head(self, names: Sequence[str], columns: Sequence[pa.Array]) -> bytes:
+    def head(
+        self,
+        names: Sequence[str],
+        columns: Sequence[pa.Array],
+        changes: Sequence[Sequence[str | None]] = (),
+    ) -> bytes:
         """The file's beginning up to its header, which gains the names of columns.
 
         The first cells of all `columns` show the file's decimal sign and the widths of
-        those that are added.
+        those that are added; `changes` are those of all rows, for which columns of
+        fixed width may become wider.
         """
+        if self._columns and changes:
+            n_signs = [max(len(text or "") for text in texts) for texts in changes]
+            self._columns.widen(n_signs)
+            self._row_width = self._columns.width
+            none = [None] * len(n_signs)
+            self._header, self._units = (
+                self._columns.line(line.decode(), none).encode()
+                for line in (self._header, self._units)
+            )
         n_own = len(self._places)
         if self._decimal is None:
             forms = (
@@ -182,7 +203,7 @@ class CsvRows:
         """
         content = b"".join(self._blocks)
         lines: Iterable[bytes] = content.splitlines(keepends=True)
-        if b'"' in content:
+        if b'"' in content and not self._columns:
             lines = (match[0] for match in self._row.finditer(content))
         ready = self._plain_rows(content, n_rows)
         if ready is not None:
@@ -231,7 +252,8 @@ class CsvRows:
         row = line.rstrip(b"\r\n")
         if not self._copy or not self._is_blank:
             return bool(row) and row == self._copy
-        return collapse_blanks(row) == collapse_blanks(self._copy)
+        gaps = self._dialect.gaps
+        return collapse_blanks(row, gaps) == collapse_blanks(self._copy, gaps)
 
     @property
     def _is_blank(self) -> bool:
@@ -265,6 +287,9 @@ class CsvRows:
     def _cells(self, row: bytes) -> list[bytes]:
         """The cells of a row as the file writes them."""
         sign = re.escape(self._sign)
+        if self._dialect.gaps:
+            parts = parts_between(row.decode().rstrip(), self._dialect.gaps) or ()
+            return [part.strip().encode() for part in parts]
         if self._is_blank:
             row = collapse_blanks(row).rstrip(b"\n")
         return re.findall(rb"(?:\A|%s)(%s)" % (sign, self._pattern), row)
@@ -283,6 +308,8 @@ class CsvRows:
 
     def _changed(self, row: bytes, texts: Sequence[str | None]) -> bytes:
         """A row with other texts in some of its cells."""
+        if self._columns:
+            return self._columns.line(row.decode(), texts).encode()
         if not any(text is not None for text in texts):
             return row
         cells = self._cells(row)
@@ -300,8 +327,10 @@ class CsvRows:
         """A cell with a text, in quotes if it needs them or by default as the names."""
         sign = self._dialect.separator
         needs = any(special in text for special in ('"', "\r", "\n", sign))
-        is_lost = sign == BLANK and (not text or "\t" in text)
-        if needs or is_lost or (self._is_quoted if in_quotes is None else in_quotes):
+        needs |= sign == BLANK and (not text or "\t" in text)
+        if (needs and not self._columns) or (
+            self._is_quoted if in_quotes is None else in_quotes
+        ):
             text = '"{}"'.format(text.replace('"', '""'))
         return text.encode()
 

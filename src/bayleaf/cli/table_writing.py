@@ -133,7 +133,7 @@ class _OwnText:
         n_own = self._rows.n_columns
         if not self._has_header:
             names = batch.schema.names[n_own:]
-            self._append(self._rows.head(names, batch.columns))
+            self._append(self._rows.head(names, batch.columns, changes))
             self._has_header = True
         self._append(self._rows.body(batch.num_rows, batch.columns[n_own:], changes))
 
