@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from bayleaf.counts.count_tables import IncrementalCounts
 from bayleaf.counts.information import (
     LogTerms,
     _log_upper_gamma,
+    class_and_pair_information,
     conditional_mutual_information,
     conditional_mutual_information_matrix,
     entropy,
@@ -19,6 +20,7 @@ from bayleaf.counts.information import (
     mutual_information_of_table,
     negative_log_p,
 )
+from bayleaf.counts.pairs import PairCounts
 from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.codes import Codes
 from offenders import check_each
@@ -156,6 +158,29 @@ def test_stored_counts_give_the_same_information(engine: str) -> None:
         conditional_mutual_information_matrix(stored),
         conditional_mutual_information_matrix(RowCounts(codes)),
     )
+
+
+class CompletedCounts(RowCounts):
+    """Rows whose counts of pairs list all states, as those of stored tables do."""
+
+    def pair_counts(self, left: Sequence[int], right: Sequence[int]) -> PairCounts:
+        dense = super().pair_counts(left, right).dense()
+        return PairCounts.from_dense(tuple(left), tuple(right), self.cards, dense)
+
+
+def test_counts_of_pairs_give_the_same_information_on_the_class(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bayleaf.counts.information._BLOCK_CELLS", 300)
+
+    def check(table: str) -> None:
+        codes = TABLES[table]
+        expected = mutual_information(RowCounts(codes))
+        for source in (RowCounts(codes), CompletedCounts(codes)):
+            relevance, _ = class_and_pair_information(source)
+            np.testing.assert_array_equal(relevance, expected)
+
+    check_each(TABLES, check)
 
 
 def test_the_information_of_many_states_is_accurate(engine: str) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bayleaf.data.domain import numeric_variable
-from bayleaf.data.random_cuts import RandomCuts, interval_map
+from bayleaf.data.random_cuts import RandomCuts, interval_maps
 from offenders import check_each
 
 
@@ -97,9 +97,10 @@ def test_the_number_of_quantiles_grows_with_the_cube_root() -> None:
 def test_a_map_leads_to_the_interval_of_the_coarse_coding(missing_state: bool) -> None:
     fine, coarse = (0.5, 1.0, 2.0, 7.0), (1.0, 7.0)
     variable = numeric_variable("x", fine, missing_state=missing_state)
-    found = interval_map(variable, coarse)
+    found, whole = interval_maps(variable, [coarse, ()])
     values = np.array([0.5, 0.7, 1.0, 1.5, 2.0, 7.0, 8.0])
     np.testing.assert_array_equal(
         found[np.searchsorted(fine, values)], np.searchsorted(coarse, values)
     )
     assert found[5:].tolist() == ([3, 4] if missing_state else [3])
+    assert whole.tolist() == [0] * 5 + ([1, 2] if missing_state else [1])

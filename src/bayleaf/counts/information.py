@@ -166,8 +166,15 @@ def mutual_information(source: CountSource) -> NDArray[np.float64]:
     none = np.zeros((source.cards[-1], 1))
     found = source.family_counts(families)
     tables = [table if table.shape[1] else none for table in found]
-    starts = np.cumsum([0, *(table.shape[1] for table in tables[:-1])])
-    joint = np.concatenate(tables, axis=1)
+    n_states = [table.shape[1] for table in tables]
+    return _information_on_class(np.concatenate(tables, axis=1), n_states)
+
+
+def _information_on_class(
+    joint: Counts, n_states: Sequence[int] | NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """I(X;C) of features from counts (n_classes, sum of n_states), side by side."""
+    starts = np.cumsum(n_states) - n_states
     class_counts = np.add.reduceat(joint, starts, axis=1)
     totals = class_counts.sum(axis=0)
     terms = LogTerms.up_to(float(totals.max()))
@@ -187,13 +194,23 @@ def conditional_mutual_information_matrix(source: CountSource) -> NDArray[np.flo
     values, see `LogTerms`; errors are about 2e-18 times the number of cells with two
     rows or more, plus the rounding of doubles.
     """
+    return class_and_pair_information(source)[1]
+
+
+def class_and_pair_information(
+    source: CountSource,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Both `mutual_information` and `conditional_mutual_information_matrix`.
+
+    Counts of pairs contain those of each feature and the class.
+    """
     n_features = source.class_index
     check_memory(
         n_features**2 * _BYTES_A_PAIR,
         f"measuring all pairs of {n_features} features",
         "drop features, or take a model that needs no pairs, such as naive Bayes",
     )
-    information = np.zeros((n_features, n_features))
+    relevance, information = np.zeros(n_features), np.zeros((n_features, n_features))
     *cards, n_classes = source.cards
     blocks = feature_blocks(cards, n_classes)
     for k, left in enumerate(blocks):
@@ -201,7 +218,12 @@ def conditional_mutual_information_matrix(source: CountSource) -> NDArray[np.flo
             pairs = source.pair_counts(left, right)
             corner = left.start, right.start
             _measure_pairs(pairs, source.n_jobs, information, corner)
-    return information
+            if left is right and len(left):
+                side = pairs.left_side
+                relevance[left] = _information_on_class(
+                    *side.observed_margins(pairs.class_counts)
+                )
+    return relevance, information
 
 
 def feature_blocks(cards: Sequence[int], n_layers: int) -> list[range]:
@@ -227,7 +249,9 @@ def _measure_pairs(
     terms = LogTerms.up_to(float(pairs.class_counts.sum()))
     left, right = pairs.left_side, pairs.right_side
     left_variables = _variables(left, pairs.class_counts, terms)
-    right_variables = _variables(right, pairs.class_counts, terms)
+    right_variables = left_variables
+    if right is not left:
+        right_variables = _variables(right, pairs.class_counts, terms)
     kind = np.int32 if pairs.stored.dtype == np.int32 else np.float64
     stored = np.ascontiguousarray(pairs.stored, dtype=kind)
     threads = worthwhile(threads, stored.size, _LEAST_CELLS)

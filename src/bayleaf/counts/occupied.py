@@ -148,13 +148,12 @@ class OccupiedFamilies:
 
 def _compact(values: NDArray[Any]) -> NDArray[Any]:
     """Integers as the smallest unsigned integers that hold them."""
-    is_real = values.dtype.kind == "f"
-    if values.dtype == np.uint8 or (is_real and (values % 1).any()):
-        return values
     largest = values.max(initial=0)
-    if largest > np.iinfo(np.uint32).max:
+    if values.dtype == np.uint8 or not largest <= np.iinfo(np.uint32).max:
         return values
-    return values.astype(np.min_scalar_type(int(largest)))
+    integers = values.astype(np.min_scalar_type(int(largest)))
+    is_real = values.dtype.kind == "f"
+    return values if is_real and (integers != values).any() else integers
 
 
 def padded(families: Sequence[Sequence[int]]) -> NDArray[np.int64]:

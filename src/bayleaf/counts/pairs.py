@@ -70,6 +70,16 @@ class Side:
         dense[:, last[self.left_over]] = rest[:, self.left_over]
         return dense
 
+    def observed_margins(self, class_counts: Counts) -> tuple[Counts, Places]:
+        """Counts of class and state without missing cells, and columns per variable.
+
+        A variable without states has one column of zeros.
+        """
+        dense = self.dense_margins(class_counts)
+        missing = self.dense_starts + self.cards
+        dense[:, missing] = 0.0
+        return np.delete(dense, missing[self.cards > 0], axis=1), self.cards.clip(1)
+
 
 @dataclass(frozen=True)
 class PairCounts:
@@ -104,8 +114,10 @@ class PairCounts:
         for variables in (left, right):
             own = np.array([cards[v] for v in variables], dtype=np.int64)
             starts = np.cumsum(own + 1) - (own + 1)
-            # Nothing is left over, so that no margins are needed.
             margins = np.zeros((len(dense), int((own + 1).sum())))
+            if tuple(left) == tuple(right):
+                # What a state has in common with itself.
+                margins[:] = np.einsum("cii->ci", dense)
             sides.append(Side(tuple(variables), own, own + 1, own + 1, starts, margins))
         corner = [slice(int(side.n_stored[:1].sum())) for side in sides]
         class_counts = dense[:, *corner].sum(axis=(1, 2))

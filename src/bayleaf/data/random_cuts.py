@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice, pairwise, repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ _MOST_CUTS = NARROW_STATES - 3
 _LEAST_CODINGS, _MOST_CODINGS, _FEW_ROWS = 16, 64, 10_000
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 @dataclass
@@ -32,7 +34,7 @@ class RandomCuts:
     """A discretiser that draws several codings of a column and returns their union.
 
     A state of the union lies in one interval of every coding, so that a table is
-    encoded once and each coding is a map of states (`interval_map`). Cut points are
+    encoded once and each coding is a map of states (`interval_maps`). Cut points are
     drawn from as many as one byte can distinguish. Finer quantiles fill the union up,
     so that its states still show how large a number is. `drawn` has an entry per column
     so far: the cut points of each coding.
@@ -67,12 +69,15 @@ class RandomCuts:
             return every
         most = self.max_bins or int(np.clip(round(total ** (1 / 3)), 4, 32))
         grid = _Grid.of(distinct, counts)
-        codings = []
-        for _ in range(n_codings):
-            n_quantiles = int(self.generator.integers(2, most + 1))
-            shares = (np.arange(n_quantiles) + self.generator.random()) / n_quantiles
-            passed = grid.below if self.generator.random() < 0.5 else grid.each_once
-            codings.append(grid.cuts(passed, shares))
+        draw = self.generator
+        sizes, offsets, is_even = zip(
+            *(
+                (draw.integers(2, most + 1), draw.random(), draw.random() >= 0.5)
+                for _ in range(n_codings)
+            ),
+            strict=True,
+        )
+        codings = grid.codings(np.array(sizes), np.array(offsets), np.array(is_even))
         self.drawn.append(codings)
         union = set().union(*codings)
         n_finer = min(_FINEST, _MOST_CUTS + 1 - len(union))
@@ -114,6 +119,29 @@ class _Grid(NamedTuple):
         middles = dict.fromkeys(reached[reached < len(self.middles)].tolist())
         return tuple(map(self.middles.__getitem__, middles))
 
+    def codings(
+        self, sizes: Integers, offsets: Floats, is_even: NDArray[np.bool_]
+    ) -> list[tuple[float, ...]]:
+        """Cut points of codings (n_codings,) at the quantiles (k + offset) / size.
+
+        They are quantiles of the values where a coding `is_even`, else of the weight.
+        """
+        ends = np.cumsum(sizes)
+        coding = np.repeat(np.arange(len(sizes)), sizes)
+        k = np.arange(ends[-1]) - (ends - sizes)[coding]
+        shares = (k + offsets[coding]) / sizes[coding]
+        reached = np.where(
+            is_even[coding],
+            np.searchsorted(self.each_once, shares * self.each_once[-1]),
+            np.searchsorted(self.below, shares * self.below[-1]),
+        )
+        # Equal ones of a coding are neighbours; the last place ends all values.
+        is_cut = reached < len(self.middles)
+        is_cut[1:] &= (reached[1:] != reached[:-1]) | (coding[1:] != coding[:-1])
+        middles = list(map(self.middles.__getitem__, reached[is_cut].tolist()))
+        bounds = [0, *np.cumsum(np.bincount(coding, is_cut)).astype(int).tolist()]
+        return [tuple(middles[first:last]) for first, last in pairwise(bounds)]
+
 
 def default_n_codings(n_rows: float) -> int:
     """Number of codings, and so of networks, for a weight of rows."""
@@ -121,17 +149,23 @@ def default_n_codings(n_rows: float) -> int:
     return max(_LEAST_CODINGS, int(_MOST_CODINGS * share))
 
 
-def interval_map(variable: Variable, cuts: tuple[float, ...]) -> NDArray[np.uint16]:
-    """Code under a coarser coding of each code of a numeric variable, (n_states + 1,).
+def interval_maps(
+    variable: Variable, codings: Sequence[tuple[float, ...]]
+) -> NDArray[np.uint16]:
+    """Code under coarser codings of each code of a numeric variable.
 
-    `cuts` are among the variable's own. A missing state keeps a state of its own; the
-    reserved code past the last state maps to the reserved code.
+    Shape (n_codings, n_states + 1). The cut points of `codings` are among the
+    variable's own. A missing state keeps a state of its own; the reserved code past the
+    last state maps to the reserved code.
     """
-    states = np.empty(variable.n_states + 1, dtype=np.uint16)
-    states[0], last = 0, len(variable.cut_points) + 1
+    sizes = np.array(list(map(len, codings)))
+    states = np.zeros((len(codings), variable.n_states + 1), dtype=np.uint16)
     # An interval begins at a cut point.
-    states[1:last] = np.searchsorted(np.array(cuts), variable.cut_array, side="right")
-    states[last:] = np.arange(len(states) - last) + len(cuts) + 1
+    cuts = np.searchsorted(variable.cut_array, np.concatenate(codings))
+    states[np.repeat(np.arange(len(codings)), sizes), 1 + cuts] = 1
+    last = len(variable.cut_points) + 1
+    states[:, :last] = np.cumsum(states[:, :last], axis=1)
+    states[:, last:] = sizes[:, None] + np.arange(1, states.shape[1] - last + 1)
     return states
 
 
@@ -147,11 +181,8 @@ def value_maps(
     if cuts is None or not cuts.drawn:
         return [as_is]
     drawn = iter(cuts.drawn)
-    codings = [next(drawn) if v.kind == "numeric" else None for v in features]
-    return [
-        tuple(
-            as_is[i] if coding is None else interval_map(features[i], coding[m])
-            for i, coding in enumerate(codings)
-        )
-        for m in range(len(cuts.drawn[0]))
+    maps = [
+        interval_maps(v, next(drawn)) if v.kind == "numeric" else repeat(own)
+        for v, own in zip(features, as_is, strict=True)
     ]
+    return list(islice(zip(*maps, strict=False), len(cuts.drawn[0])))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
@@ -9,15 +10,11 @@ from functools import cache, cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.information import (
-    conditional_mutual_information_matrix,
-    mutual_information,
-)
+from bayleaf.counts.information import class_and_pair_information
 from bayleaf.counts.occupied import (
     MAX_CELLS,
     CountedSize,
     count_occupied,
-    mapped_states,
     occupied_size,
 )
 from bayleaf.counts.source import CountSource
@@ -43,6 +40,7 @@ _LEAST_PRIOR = 1e-15
 # Joint states beyond which a family is not made larger: each would have but few rows,
 # and take memory and time all the same. No table of fewer rows has as many.
 _MANY_CELLS = 2**20
+_LOG_OF_MANY = math.log(_MANY_CELLS)
 
 # The rules among which smoothing="auto" chooses.
 SMOOTHING_GRID: tuple[Smoothing, ...] = (
@@ -129,14 +127,15 @@ def state_counts(counts: CountSource) -> tuple[NDArray[np.float64], ...]:
 
 def recoded(codes: Codes, maps: Maps) -> Codes:
     """The training table under one network's coding, class last."""
-    class_index = codes.n_variables - 1
-    columns = mapped_states([codes.column(i) for i in range(class_index)], maps)
     cards = [radix - 1 for radix in radices_of(maps)]
-    return Codes.from_columns(
-        [*columns, codes.column(class_index)],
-        (*cards, codes.cards[class_index]),
-        None if codes.unit_weights else codes.weights,
-    )
+    weights = None if codes.unit_weights else codes.weights
+    states = Codes.empty((*cards, codes.cards[-1]), codes.n_rows, weights)
+    for variable, values in enumerate(maps):
+        own = states.column(variable)
+        # Unlike indexing, this lets other threads go on.
+        np.take(values.astype(own.dtype), codes.column(variable), out=own, mode="clip")
+    states.column(len(maps))[:] = codes.column(len(maps))
+    return states
 
 
 def counted_families(
@@ -152,15 +151,15 @@ def counted_families(
     class last. Required parents are counted however few rows distinguish them.
     """
     required = frozenset[Edge]() if constraints is None else constraints.required_edges
-    radices = radices_of(maps)
+    radices, log_sizes = radices_of(maps), log_cards.tolist()
     chosen = []
     for child, its_parents in enumerate(parents):
         family, n_cells = [child], radices[child]
-        log_cells = log_cards[child] + log_cards[-1]
+        log_cells = log_sizes[child] + log_sizes[-1]
         for parent in its_parents:
             n_cells *= radices[parent]
-            log_cells += log_cards[parent]
-            is_large = log_cells > np.log(_MANY_CELLS)
+            log_cells += log_sizes[parent]
+            is_large = log_cells > _LOG_OF_MANY
             if n_cells > MAX_CELLS or (is_large and (parent, child) not in required):
                 break
             family.append(parent)
@@ -199,10 +198,8 @@ class NetworkSampler:
         if any((states != np.arange(len(states))).any() for states in maps):
             codes = recoded(coded.rows(), maps)
             coded = RowCounts(codes, n_jobs, max_table_cells=self.max_table_cells)
-        return (
-            log_information(mutual_information(coded)),
-            log_information(conditional_mutual_information_matrix(coded)),
-        )
+        relevance, information = class_and_pair_information(coded)
+        return log_information(relevance), log_information(information)
 
     def _drawn(self, network: int) -> tuple[Maps, list[tuple[int, ...]]]:
         """The coding of a network, and its families."""
