@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+from numpydoc import docscrape_sphinx
 
 import bayleaf
 
@@ -54,6 +57,11 @@ html_theme_options = {
     "navigation_with_keys": False,
     "header_links_before_dropdown": 6,
 }
+
+
+# numpydoc compiles its template anew for each of thousands of docstrings.
+docscrape_sphinx.BuiltinTemplateLoader = cache(docscrape_sphinx.BuiltinTemplateLoader)
+docscrape_sphinx.SandboxedEnvironment = cache(docscrape_sphinx.SandboxedEnvironment)
 
 
 def _is_absent(app: Any, what: str, name: str, member: Any, *_: Any) -> bool | None:

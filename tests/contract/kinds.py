@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,6 +26,8 @@ Kind = type[BayesianClassifier]
 # As they come, these take longer to fit than all others; variants of them are quick.
 COSTLY = ("auto", "network")
 KINDS: dict[str, Kind] = {**CLASSIFIERS, **VARIANTS}
+# Those with numbers as numbers take turns: every test runs one of them.
+NUMERIC = ("gaussian_nb", "gaussian_tan", "gaussian_kdb", "weighted_kdb")
 # A test of every classifier is split in so many, so that each stays short.
 N_GROUPS = 3
 
@@ -70,6 +73,9 @@ def each_kind(
 ) -> Callable[[Callable[..., None]], Any]:
     """Run a test on every public classifier, some of them in each run.
 
+    Of the classifiers with numbers as numbers every test runs one in turn, the others
+    before a release; so also of the costly ones.
+
     Parameters
     ----------
     holds : callable
@@ -102,21 +108,32 @@ def each_kind(
         in_turn.__signature__ = signature.replace(  # type: ignore[attr-defined]
             parameters=[names, *kept]
         )
-        return pytest.mark.parametrize("names", _groups(holds, costly), ids="-".join)(
-            in_turn
-        )
+        groups = _groups(holds, costly, zlib.crc32(test.__name__.encode()))
+        return pytest.mark.parametrize("names", groups, ids="-".join)(in_turn)
 
     return decorate
 
 
-def _groups(holds: Callable[[Kind], bool], costly: Sequence[str]) -> list[Any]:
+def _groups(
+    holds: Callable[[Kind], bool], costly: Sequence[str], turn: int
+) -> list[Any]:
     """Deal out the names of classifiers; the costly ones are slow."""
     names = [name for name, kind in KINDS.items() if holds(kind)]
-    quick = [name for name in names if name not in costly]
     slow = [name for name in names if name in costly]
+    numeric = [name for name in names if name in NUMERIC and name not in costly]
+    later = [
+        name
+        for takers in (slow, numeric)
+        for place, name in enumerate(takers)
+        if place != turn % len(takers)
+    ]
+    quick = [name for name in names if name not in {*slow, *later}]
     groups: list[Any] = [quick[start::N_GROUPS] for start in range(N_GROUPS)]
-    if slow:
-        groups.append(pytest.param(slow, marks=pytest.mark.slow))
+    for group, marks in (
+        ([name for name in slow if name not in later], [pytest.mark.slow]),
+        (later, [pytest.mark.slow, pytest.mark.long]),
+    ):
+        groups.append(pytest.param(group, marks=marks) if group else [])
     return [group for group in groups if group]
 
 

@@ -395,7 +395,7 @@ def _check_no_underflow(kind: Any, *, is_long: bool) -> None:
     assert (proba.argmax(axis=1) == y).all()
 
 
-@pytest.mark.few("auto-network", "kdb-a2de-gaussian_nb-weighted_kdb")
+@pytest.mark.few(1)
 @pytest.mark.slow
 @each_kind()
 def test_thousands_of_columns_do_not_underflow(kind: Any) -> None:

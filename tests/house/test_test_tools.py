@@ -6,6 +6,7 @@ from itertools import combinations, product
 
 import pytest
 
+from contract.kinds import COSTLY, KINDS, NUMERIC, each_kind
 from covering import pairwise, spread
 from offenders import check_each
 
@@ -44,6 +45,26 @@ def test_cases_beyond_a_few_are_long(case: int, request: pytest.FixtureRequest) 
     alone = request.session.testscollected == 1
     is_long = request.node.get_closest_marker("long") is not None
     assert is_long == (case not in (0, 3)) or alone
+
+
+def test_every_classifier_is_tested_and_of_some_one_in_turn_with_every_change() -> None:
+    run: dict[str, set[str]] = {"quick": set(), "slow": set(), "long": set()}
+    for number in range(20):
+
+        def test(kind: type) -> None: ...
+
+        test.__name__ = f"test_{number}"
+        (mark,) = each_kind()(test).pytestmark
+        names = []
+        for group in mark.args[1]:
+            marks = {each.name for each in getattr(group, "marks", ())}
+            group = getattr(group, "values", [group])[0]
+            names += group
+            run[max(marks, default="quick", key=["slow", "long"].index)].update(group)
+        assert sorted(names) == sorted(KINDS)
+    assert run["quick"] == {*KINDS} - {*COSTLY}
+    assert run["slow"] == {*COSTLY}
+    assert run["long"] == {*COSTLY, *NUMERIC}
 
 
 def test_every_failed_case_is_named() -> None:
