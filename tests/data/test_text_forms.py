@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayleaf.data.date_texts import iso_clocks, moments_of
@@ -22,6 +21,7 @@ from bayleaf.data.text_forms import (
     file_signs,
     read_texts,
 )
+from property.for_all import for_all
 
 NUMBERS = [str(number) for number in range(100, 160)]
 
@@ -242,8 +242,7 @@ CELLS = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=None)
-@given(st.lists(CELLS, max_size=40), st.integers(0, 40))
+@for_all(st.lists(CELLS, max_size=40), st.integers(0, 40), few=60, many=200)
 def test_evidence_of_batches_adds_up(cells: list[str | None], cut: int) -> None:
     array = pa.array(cells, pa.string())
     whole = TextEvidence.of(array)
@@ -308,8 +307,7 @@ def test_a_note_names_what_keeps_numbers_text(
     assert [*notes] == [note] * (note is not None)
 
 
-@settings(max_examples=60, deadline=None)
-@given(
+@for_all(
     st.lists(
         st.one_of(
             st.datetimes().map(str),
@@ -320,7 +318,9 @@ def test_a_note_names_what_keeps_numbers_text(
         ),
         min_size=1,
         max_size=4,
-    )
+    ),
+    few=20,
+    many=60,
 )
 def test_iso_dates_read_at_once_are_those_read_one_by_one(texts: list[str]) -> None:
     texts = [text.strip() for text in texts]

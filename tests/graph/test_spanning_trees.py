@@ -6,7 +6,6 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -16,6 +15,7 @@ from bayleaf.graph.spanning_trees import (
     rooted_parents,
 )
 from offenders import check_each
+from property.for_all import for_all
 
 
 @st.composite
@@ -51,8 +51,7 @@ def _best_total(weights: NDArray[np.float64], n_edges: int, above: float) -> flo
     )
 
 
-@settings(max_examples=60, deadline=None)
-@given(weight_matrices())
+@for_all(weight_matrices(), few=20, many=60)
 def test_no_spanning_tree_weighs_more(weights: NDArray[np.float64]) -> None:
     edges = maximum_spanning_forest(weights)
     assert len(edges) == len(weights) - 1
@@ -61,8 +60,7 @@ def test_no_spanning_tree_weighs_more(weights: NDArray[np.float64]) -> None:
     assert total == _best_total(weights, len(edges), -np.inf)
 
 
-@settings(max_examples=60, deadline=None)
-@given(weight_matrices())
+@for_all(weight_matrices(), few=20, many=60)
 def test_a_forest_above_a_weight_takes_every_edge_it_can(
     weights: NDArray[np.float64],
 ) -> None:
@@ -102,8 +100,7 @@ def test_every_tree_of_a_forest_has_its_own_root() -> None:
     assert rooted_parents(5, edges, [3, 1, 0, 2, 4]) == [(1,), (), (3,), (), ()]
 
 
-@settings(max_examples=60, deadline=None)
-@given(weight_matrices(), st.data())
+@for_all(weight_matrices(), st.data(), few=20, many=60)
 def test_directed_edges_are_the_edges(
     weights: NDArray[np.float64], data: st.DataObject
 ) -> None:

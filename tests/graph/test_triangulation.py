@@ -5,7 +5,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayleaf.graph.dag import DAG
@@ -16,6 +15,7 @@ from bayleaf.graph.triangulation import (
     married,
     small_forest,
 )
+from property.for_all import for_all
 
 
 def moral_graph(dag: DAG) -> list[int]:
@@ -76,8 +76,7 @@ def test_moral_graph_marries_the_parents() -> None:
     assert [list(bits(around)) for around in graph] == [[1, 2], [0, 2], [0, 1, 3], [2]]
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 12))
-@settings(max_examples=60, deadline=None)
+@for_all(st.integers(0, 2**32 - 1), st.integers(1, 12), few=20, many=60)
 def test_fill_counts_are_kept_up_to_date(seed, n_nodes) -> None:
     rng = np.random.default_rng(seed)
     graph = moral_graph(random_dag(rng, n_nodes, 0.3))
@@ -85,8 +84,7 @@ def test_fill_counts_are_kept_up_to_date(seed, n_nodes) -> None:
     assert eliminate(graph, cards)[0] == naive_elimination(graph, cards)
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 14))
-@settings(max_examples=60, deadline=None)
+@for_all(st.integers(0, 2**32 - 1), st.integers(1, 14), few=20, many=60)
 def test_cliques_hold_all_families_and_none_holds_another(seed, n_nodes) -> None:
     rng = np.random.default_rng(seed)
     dag = random_dag(rng, n_nodes, 0.25)
@@ -95,8 +93,7 @@ def test_cliques_hold_all_families_and_none_holds_another(seed, n_nodes) -> None
     assert not any(a <= b for a, b in itertools.permutations(cliques, 2))
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 12))
-@settings(max_examples=40, deadline=None)
+@for_all(st.integers(0, 2**32 - 1), st.integers(1, 12), few=15, many=40)
 def test_what_two_cliques_share_lies_on_the_path_between_them(seed, n_nodes) -> None:
     rng = np.random.default_rng(seed)
     forest = small_forest(moral_graph(random_dag(rng, n_nodes, 0.25)), [2] * n_nodes)
@@ -108,8 +105,7 @@ def test_what_two_cliques_share_lies_on_the_path_between_them(seed, n_nodes) -> 
         assert all(shared <= cliques[place] for place in path)
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 14))
-@settings(max_examples=40, deadline=None)
+@for_all(st.integers(0, 2**32 - 1), st.integers(1, 14), few=15, many=40)
 def test_edges_make_one_tree_of_each_connected_part(seed, n_nodes) -> None:
     rng = np.random.default_rng(seed)
     dag = random_dag(rng, n_nodes, 0.1)

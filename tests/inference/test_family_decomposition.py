@@ -26,13 +26,13 @@ from oracles.small_networks import (
     random_likelihoods,
     row_likelihoods,
 )
+from property.for_all import for_all
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(2, 7)
 
 
-@given(seed=seeds, n_variables=sizes)
-@settings(max_examples=35, deadline=None)
+@for_all(seed=seeds, n_variables=sizes, few=15, many=35)
 def test_posteriors_of_families_taken_apart_equal_those_of_the_joint(
     seed, n_variables
 ) -> None:
@@ -68,8 +68,7 @@ def check_posteriors(seed, n_variables) -> None:
         assert answer.family(node) == pytest.approx(onto(joint, family), abs=1e-12)
 
 
-@given(seed=seeds, n_variables=sizes)
-@settings(max_examples=60, deadline=None)
+@for_all(seed=seeds, n_variables=sizes, few=20, many=60)
 def test_most_probable_states_of_families_taken_apart_are_those_of_the_joint(
     seed, n_variables
 ) -> None:
@@ -87,8 +86,7 @@ def test_most_probable_states_of_families_taken_apart_are_those_of_the_joint(
         assert log_most == pytest.approx(np.log(joint.max()), abs=1e-11)
 
 
-@given(seed=seeds, n_variables=sizes)
-@settings(max_examples=40, deadline=None)
+@for_all(seed=seeds, n_variables=sizes, few=15, many=40)
 def test_rows_of_families_taken_apart_are_answered_like_the_joint(
     seed, n_variables
 ) -> None:
@@ -109,8 +107,7 @@ def test_rows_of_families_taken_apart_are_answered_like_the_joint(
             assert posteriors[row] == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
-@given(seed=seeds, n_variables=sizes)
-@settings(max_examples=30, deadline=None)
+@for_all(seed=seeds, n_variables=sizes, few=15, many=30)
 def test_expected_counts_of_families_taken_apart_are_those_of_whole_ones(
     seed, n_variables
 ) -> None:
@@ -127,8 +124,7 @@ def test_expected_counts_of_families_taken_apart_are_those_of_whole_ones(
         assert found == pytest.approx(right, abs=1e-12)
 
 
-@given(seed=seeds, n_variables=st.integers(3, 7))
-@settings(max_examples=40, deadline=None)
+@for_all(seed=seeds, n_variables=st.integers(3, 7), few=15, many=40)
 def test_layouts_without_observed_variables_answer_for_families_taken_apart(
     seed, n_variables
 ) -> None:
@@ -152,8 +148,7 @@ def test_layouts_without_observed_variables_answer_for_families_taken_apart(
         assert answer.marginal(node) == pytest.approx(expected, abs=1e-12)
 
 
-@given(seed=seeds, shared=st.booleans())
-@settings(max_examples=40, deadline=None)
+@for_all(seed=seeds, shared=st.booleans(), few=15, many=40)
 def test_summing_auxiliary_variables_out_gives_the_full_tables(seed, shared) -> None:
     rng = np.random.default_rng(seed)
     network = random_context_network(rng, 5, zeros=0.0)

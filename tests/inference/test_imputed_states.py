@@ -12,6 +12,7 @@ from bayleaf.inference.evidence import ImpossibleEvidenceError
 from bayleaf.inference.queries import Inference
 from bayleaf.models.bayesian_network import BayesianNetwork
 from oracles.joint_table import joint_table, marginal
+from property.for_all import for_all
 from property.networks import seeded_generators
 from property.queried_networks import STATES, sparse_networks
 
@@ -47,8 +48,7 @@ def keeps(row: Row, filled: Row) -> bool:
     )
 
 
-@given(sparse_networks(), seeded_generators())
-@settings(max_examples=40, deadline=None)
+@for_all(sparse_networks(), seeded_generators(), few=15, many=40)
 def test_the_most_probable_completion_is_that_of_the_joint(
     network: BayesianNetwork, rng: np.random.Generator
 ) -> None:
@@ -60,8 +60,7 @@ def test_the_most_probable_completion_is_that_of_the_joint(
         assert found == pytest.approx(joint.max(), rel=1e-10)
 
 
-@given(sparse_networks(), seeded_generators())
-@settings(max_examples=40, deadline=None)
+@for_all(sparse_networks(), seeded_generators(), few=15, many=40)
 def test_cells_one_by_one_get_their_own_most_probable_state(
     network: BayesianNetwork, rng: np.random.Generator
 ) -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayleaf
@@ -29,6 +28,7 @@ from oracles.small_networks import (
     random_likelihoods,
     random_network,
 )
+from property.for_all import for_all
 from systems import need
 from timing import check_interrupted
 
@@ -36,8 +36,7 @@ seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(1, 8)
 
 
-@given(seed=seeds, n_variables=sizes)
-@settings(max_examples=60, deadline=None)
+@for_all(seed=seeds, n_variables=sizes, few=20, many=60)
 def test_posteriors_equal_those_of_the_whole_joint(seed, n_variables) -> None:
     rng = np.random.default_rng(seed)
     network = random_network(rng, n_variables)
@@ -59,8 +58,7 @@ def test_posteriors_equal_those_of_the_whole_joint(seed, n_variables) -> None:
         assert answer.family(node) == pytest.approx(onto(joint, family), abs=1e-12)
 
 
-@given(seed=seeds, n_variables=sizes)
-@settings(max_examples=60, deadline=None)
+@for_all(seed=seeds, n_variables=sizes, few=20, many=60)
 def test_posteriors_of_cliques_equal_those_of_the_whole_joint(
     seed, n_variables
 ) -> None:
@@ -75,8 +73,7 @@ def test_posteriors_of_cliques_equal_those_of_the_whole_joint(
         assert table == pytest.approx(onto(joint, clique) / total, abs=1e-12)
 
 
-@given(seed=seeds, n_variables=sizes)
-@settings(max_examples=60, deadline=None)
+@for_all(seed=seeds, n_variables=sizes, few=20, many=60)
 def test_most_probable_states_equal_those_of_the_whole_joint(seed, n_variables) -> None:
     rng = np.random.default_rng(seed)
     network = random_network(rng, n_variables)
@@ -196,8 +193,7 @@ def random_answers(seed) -> list[np.ndarray]:
     return all_answers(network, random_likelihoods(rng, cards), codes)
 
 
-@given(seed=seeds, n_variables=sizes)
-@settings(max_examples=30, deadline=None)
+@for_all(seed=seeds, n_variables=sizes, few=15, many=30)
 def test_a_state_says_what_its_likelihood_vector_says(seed, n_variables) -> None:
     rng = np.random.default_rng(seed)
     network = random_network(rng, n_variables)
@@ -220,8 +216,7 @@ def test_a_state_that_does_not_exist_is_refused(state) -> None:
         tree.propagate({0: state})
 
 
-@given(seed=seeds, n_variables=sizes)
-@settings(max_examples=30, deadline=None)
+@for_all(seed=seeds, n_variables=sizes, few=15, many=30)
 def test_wanted_marginals_are_those_among_all(seed, n_variables) -> None:
     rng = np.random.default_rng(seed)
     network = random_network(rng, n_variables)

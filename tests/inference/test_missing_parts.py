@@ -19,6 +19,7 @@ from oracles.small_networks import (
     random_network,
     row_likelihoods,
 )
+from property.for_all import for_all
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -29,12 +30,13 @@ def _compiled(network, codes: Codes) -> ExpectedFamilies:
     return ExpectedFamilies(parts, codes.cards, families)
 
 
-@given(
+@for_all(
     seed=seeds,
     n_variables=st.integers(1, 9),
     holes=st.sampled_from([0.1, 0.4, 0.8, 1.0]),
+    few=20,
+    many=60,
 )
-@settings(max_examples=60, deadline=None)
 def test_parts_and_counts_of_known_families_add_up_to_whole_rows(
     seed, n_variables, holes
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayleaf.counts.table_counts import RowCounts
@@ -23,13 +22,13 @@ from oracles.small_networks import (
     random_network,
     row_likelihoods,
 )
+from property.for_all import for_all
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(1, 8)
 
 
-@given(seed=seeds, n_variables=sizes)
-@settings(max_examples=30, deadline=None)
+@for_all(seed=seeds, n_variables=sizes, few=15, many=30)
 def test_rows_with_holes_are_answered_like_the_whole_joint(seed, n_variables) -> None:
     rng = np.random.default_rng(seed)
     network = random_network(rng, n_variables, zeros=0.1)
@@ -48,8 +47,7 @@ def test_rows_with_holes_are_answered_like_the_whole_joint(seed, n_variables) ->
             assert posteriors[row] == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
-@given(seed=seeds, n_variables=sizes)
-@settings(max_examples=30, deadline=None)
+@for_all(seed=seeds, n_variables=sizes, few=15, many=30)
 def test_expected_counts_equal_those_of_the_whole_joint(seed, n_variables) -> None:
     rng = np.random.default_rng(seed)
     network = random_network(rng, n_variables, zeros=0.1)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayleaf.cpds.smoothing import (
@@ -24,6 +23,7 @@ from bayleaf.latent.expectation_maximisation import EMOptions
 from bayleaf.latent.latent_class_em import LatentClassFit, learn_latent_class
 from offenders import check_each
 from oracles.coded_tables import random_codes
+from property.for_all import for_all
 
 incomplete_codes = partial(random_codes, (3, 2, 4, 2), missing=0.15)
 
@@ -62,14 +62,15 @@ def _bits(fit: LatentClassFit) -> bytes:
     return b"".join(table.tobytes() for table in (fit.weights, *fit.tables))
 
 
-@settings(max_examples=60, deadline=None)
-@given(
+@for_all(
     seed=st.integers(0, 10**6),
     n_rows=st.integers(1, 30),
     cards=st.lists(st.integers(1, 4), min_size=2, max_size=5).map(tuple),
     missing=st.sampled_from([0.0, 0.2, 0.9]),
     n_components=st.integers(1, 4),
     rule=st.sampled_from(RULES),
+    few=20,
+    many=60,
 )
 def test_the_objective_never_falls(
     seed: int,

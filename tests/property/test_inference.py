@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayleaf.models.class_model import log_normalize
@@ -33,8 +32,7 @@ def _expected(model: Any, rows: Any) -> list[list[float]]:
     return [one_dependence_scores(model, row) for row in rows]
 
 
-@settings(deadline=None, max_examples=40)
-@given(network_models(class_everywhere=False))
+@for_all(network_models(class_everywhere=False), few=15, many=40)
 def test_the_joint_sums_to_one(model: Any) -> None:
     total = math.fsum(p for _, p in joint_cells(model.network))
     assert total == pytest.approx(1.0, rel=1e-12)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.interval_numbers import IntervalNumbers
@@ -16,14 +15,14 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from offenders import check_each
 from oracles.joint_table import joint_table, marginal
 from oracles.small_networks import smoking
+from property.for_all import for_all
 from property.networks import seeded_generators
 from property.queried_networks import possible_evidence, sparse_networks
 
 LOSS = {"treat": {"no": 1.0}, "wait": {"yes": 10.0}}
 
 
-@settings(deadline=None, max_examples=60)
-@given(sparse_networks(max_variables=5), seeded_generators())
+@for_all(sparse_networks(max_variables=5), seeded_generators(), few=20, many=60)
 def test_losses_and_values_equal_enumeration(
     network: BayesianNetwork, rng: np.random.Generator
 ) -> None:

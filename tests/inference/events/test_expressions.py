@@ -23,6 +23,7 @@ from bayleaf.inference.events.expressions import (
 )
 from inference.test_exact_query import chain
 from offenders import check_each
+from property.for_all import for_all
 
 WORDS = st.builds(
     Word,
@@ -102,8 +103,7 @@ def test_all_that_is_written_reads_as_the_same_expression(
     assert parsed(written(expression)) == expression
 
 
-@settings(deadline=None, max_examples=300)
-@given(st.one_of(st.text(), st.lists(PIECES).map(" ".join)))
+@for_all(st.one_of(st.text(), st.lists(PIECES).map(" ".join)), few=100, many=300)
 def test_any_text_gives_a_probability_or_a_value_error(text: str) -> None:
     try:
         found = NETWORK.probability(text)

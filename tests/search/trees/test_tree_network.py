@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayleaf.data.codes import Codes
@@ -35,6 +34,7 @@ from bayleaf.search.trees.tree_network import (
 from bayleaf.search.trees.tree_terms import TreeTerms
 from offenders import check_each
 from oracles import tree_networks
+from property.for_all import for_all
 
 
 def _network(
@@ -78,11 +78,12 @@ def _moves(
     return moves
 
 
-@settings(max_examples=40, deadline=None)
-@given(
+@for_all(
     seed=st.integers(0, 2**32 - 1),
     name=st.sampled_from(sorted(LOCAL_SCORES)),
     is_local=st.booleans(),
+    few=15,
+    many=40,
 )
 def test_moves_drawn_by_chance_gain_what_full_recomputation_says(
     seed: int, name: str, is_local: bool
