@@ -51,7 +51,10 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[Any]) -> None:
-    """Leave all but a few cases of the tests that are marked so to the long tests."""
+    """Leave all but a few cases of the tests that are marked so to the long tests.
+
+    What is long is slow too, whichever of the marks it has.
+    """
     tests = defaultdict(list)
     for item in items:
         if item.get_closest_marker("few") and not item.get_closest_marker("long"):
@@ -68,8 +71,10 @@ def pytest_collection_modifyitems(items: list[Any]) -> None:
             kept = [case for case in cases if case.callspec.id in wanted] or cases
         for case in cases:
             if case not in kept:
-                case.add_marker(pytest.mark.slow)
                 case.add_marker(pytest.mark.long)
+    for item in items:
+        if item.get_closest_marker("long"):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -101,6 +101,7 @@ def test_a_size_limit_holds_for_networks(tmp_path: Path) -> None:
         load(tmp_path / "n.json", max_bytes=20)
 
 
+@pytest.mark.slow
 def test_packages_for_users_come_with_the_library() -> None:
     code = "import bayleaf; bayleaf.plot.cpt, bayleaf.explain.drift; bayleaf.datasets"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -47,6 +47,11 @@ def test_cases_beyond_a_few_are_long(case: int, request: pytest.FixtureRequest) 
     assert is_long == (case not in (0, 3)) or alone
 
 
+@pytest.mark.long
+def test_what_is_long_is_slow(request: pytest.FixtureRequest) -> None:
+    assert request.node.get_closest_marker("slow")
+
+
 def test_every_classifier_is_tested_and_of_some_one_in_turn_with_every_change() -> None:
     run: dict[str, set[str]] = {"quick": set(), "slow": set(), "long": set()}
     for number in range(20):

@@ -45,6 +45,7 @@ def hostile_network() -> Any:
     return BayesianNetworkEstimator(random_state=0).fit(hostile_table())
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_a_fitted_classifier_shows_its_summary_and_so_does_its_model(
     name: str,
