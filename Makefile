@@ -38,7 +38,7 @@ slow: $(VENV)/group-test $(VENV)/group-peers $(VENV)/group-browser $(VENV)/group
 	@$(STEP) "Run the slow tests" "5 minutes" \
 	  $(BIN)/python -m pytest -n 3 --dist loadscope -m "slow and not long" --durations=20 $(TESTS)
 
-# More data, peers and seeds than every change can wait for. Spark needs java.
+# More cases, data, peers and seeds than every change can wait for. Spark needs java.
 long: $(VENV)/group-test $(VENV)/group-peers $(VENV)/group-browser $(VENV)/group-notebook $(VENV)/group-spark
 	@$(STEP) "Run the long tests" "20 minutes" \
 	  $(BIN)/python -m pytest -n 2 -m long --durations=20 $(TESTS)
