@@ -19,7 +19,7 @@ namespace bayleaf {
 namespace {
 
 // Groups of fewer rows are sorted by comparison.
-constexpr int64_t kFewRows = 64;
+constexpr int64_t kFewRows = 12;
 // Joint states of a child and the class that are sorted with their rows.
 constexpr int64_t kMostKeys = int64_t{1} << 31;
 
@@ -66,11 +66,21 @@ struct TrainingRows {
     }
 };
 
-// Cells of all families so far: states by place, classes and weights.
+// Cells of all families so far: states by place, classes and weights; and room for more.
 struct CountedFamilies {
+    int64_t n_cells = 0;
     std::vector<std::vector<uint16_t>> states;
     std::vector<uint16_t> classes;
     std::vector<double> weights;
+
+    void make_room(std::size_t n_more) {
+        const std::size_t needed = static_cast<std::size_t>(n_cells) + n_more;
+        if (needed <= classes.size()) return;
+        const std::size_t room = std::max(needed, 2 * classes.size());
+        for (auto& place : states) place.resize(room);
+        classes.resize(room);
+        weights.resize(room);
+    }
 };
 
 // What families take: cells, and of their trees the nodes, the counts and classes that
@@ -97,6 +107,7 @@ public:
         path_.assign(family.size(), 0);
         for (std::size_t row = 0; row < order_.size(); ++row)
             order_[row] = static_cast<int32_t>(row);
+        if (found_) found_->make_room(order_.size());
         divide(0, std::ssize(order_), 1);
     }
 
@@ -171,7 +182,8 @@ private:
             for (const uint64_t one : keys_) {
                 const auto key = static_cast<int64_t>(one >> 32);
                 if (key != before) append_cell(key, 0.0);
-                if (found_) found_->weights.back() += rows_.weights[row_of(one)];
+                if (found_)
+                    found_->weights[found_->n_cells - 1] += rows_.weights[row_of(one)];
                 before = key;
             }
             return;
@@ -221,11 +233,11 @@ private:
     void append_cell(int64_t key, double weight) {
         ++sizes_.n_cells;
         if (!found_) return;
+        const int64_t cell = found_->n_cells++;
         path_[0] = static_cast<uint16_t>(key / rows_.n_classes);
-        for (std::size_t k = 0; k < path_.size(); ++k)
-            found_->states[k].push_back(path_[k]);
-        found_->classes.push_back(static_cast<uint16_t>(key % rows_.n_classes));
-        found_->weights.push_back(weight);
+        for (std::size_t k = 0; k < path_.size(); ++k) found_->states[k][cell] = path_[k];
+        found_->classes[cell] = static_cast<uint16_t>(key - path_[0] * rows_.n_classes);
+        found_->weights[cell] = weight;
     }
 
     // Adds the node of some rows, and the classes that these have.
@@ -287,7 +299,7 @@ BAYLEAF_API int32_t bl_count_families(const uint8_t* narrow, int64_t n_narrow,
         starts[0] = 0;
         for (int64_t f = 0; f < n_families; ++f) {
             counter.count(places[f]);
-            starts[f + 1] = std::ssize(counted->classes);
+            starts[f + 1] = counted->n_cells;
         }
         *found = counted.release();
     });
@@ -324,9 +336,9 @@ BAYLEAF_API int32_t bl_take_families(const void* found, uint16_t* states, uint16
     return guarded([&] {
         const auto& counted = *static_cast<const CountedFamilies*>(found);
         for (const auto& place : counted.states)
-            states = std::ranges::copy(place, states).out;
-        std::ranges::copy(counted.classes, classes);
-        std::ranges::copy(counted.weights, weights);
+            states = std::copy_n(place.begin(), counted.n_cells, states);
+        std::copy_n(counted.classes.begin(), counted.n_cells, classes);
+        std::copy_n(counted.weights.begin(), counted.n_cells, weights);
     });
 }
 

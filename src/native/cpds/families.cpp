@@ -302,6 +302,7 @@ public:
         sums_.resize(static_cast<std::size_t>(n_depths) * deltas_.size());
         for (int64_t row = 0; row < codes.n_rows; ++row)
             leaves_out_alike_ = leaves_out_alike_ && share_of(row) == share_of(0);
+        if (codes.n_rows > 0) share_of_all_ = share_of(0);
     }
 
     // Writes the means of the networks' logarithms of a feature as (n_rows, n_classes,
@@ -415,7 +416,7 @@ private:
     // same and the prior weights stay.
     void look_up_own(const FamilyTrie& trie) {
         const Prior& prior = trie.prior();
-        const double share = share_of(0), weight = prior.weights[0];
+        const double share = share_of_all_, weight = prior.weights[0];
         has_own_logs_ = leaves_out_alike_ && share > 0.0 && !prior.follows_shares &&
                         n_rows_ > std::ssize(trie.values());
         if (!has_own_logs_) return;
@@ -440,13 +441,38 @@ private:
         const int64_t n_used = std::min<int64_t>(n_depths_, std::ssize(columns_));
         for (int64_t depth = 0; depth < n_depths_; ++depth) {
             if (depth > 0 && depth < n_used) descend(trie, numbers, columns_[depth]);
-            if (depth < n_used)
-                for (const int32_t row : active_)
-                    find_deltas(trie, numbers, n_classes, row,
-                                deltas_.data() + row * n_classes);
+            if (depth < n_used) find_all_deltas(trie, numbers, n_classes);
             // A row without a deeper node repeats the one before.
             double* sums = sums_.data() + depth * size;
             for (int64_t k = 0; k < size; ++k) sums[k] += deltas_[k];
+        }
+    }
+
+    // Writes what the nodes of all rows that are still on their way add.
+    template <class Number, class Classes>
+    void find_all_deltas(const FamilyTrie& trie, const Number* numbers, Classes n_classes) {
+        if constexpr (!std::is_same_v<Classes, int64_t>) {
+            if (has_own_logs_) return find_alike_deltas(trie, numbers, n_classes);
+        }
+        for (const int32_t row : active_)
+            find_deltas(trie, numbers, n_classes, row, deltas_.data() + row * n_classes);
+    }
+
+    // The same where all rows leave out alike and all nodes list all classes: look-ups alone.
+    template <class Number, class Classes>
+    void find_alike_deltas(const FamilyTrie& trie, const Number* numbers, Classes n_classes) {
+        const double *logs = trie.logs(0), *total_logs = trie.total_logs();
+        const double *own_logs = own_logs_.data(), *own_total_logs = own_total_logs_.data();
+        const int64_t* owns = left_out_.own.data() + first_row_;
+        const int64_t total_row = trie.total_row() * n_classes;
+        for (const int32_t row : active_) {
+            const Number* of_all = numbers + trie.node(nodes_[row]).counts + total_row;
+            const Number* of_x = of_all - total_row + columns_[0][row] * n_classes;
+            double* out = deltas_.data() + row * n_classes;
+            for (int64_t c = 0; c < n_classes; ++c)
+                out[c] = logs[of_x[c]] - total_logs[of_all[c]];
+            const int64_t own = owns[row];
+            out[own] = own_logs[of_x[own]] - own_total_logs[of_all[own]];
         }
     }
 
@@ -456,14 +482,15 @@ private:
     void descend(const FamilyTrie& trie, const Number* numbers, const uint16_t* states) {
         // A sum of weights below one is as good as any.
         const double least = networks_.min_rows > 1.0 ? networks_.min_rows : 0.0;
+        const double* values = trie.values().data();
         std::size_t n_left = 0;
         for (const int32_t row : active_) {
             const uint32_t child = trie.child(nodes_[row], states[row]);
             if (child == FamilyTrie::kNone) continue;
-            const double share = share_of(first_row_ + row);
+            const double share = leaves_out_alike_ ? share_of_all_ : share_of(first_row_ + row);
             if (share > 0.0) {
                 const Number total = numbers[trie.total(trie.node(child))];
-                const double rest = Prior::less(trie.values()[total], share);
+                const double rest = Prior::less(values[total], share);
                 if (rest < least || rest == 0.0) continue;
             }
             nodes_[row] = child;
@@ -550,6 +577,7 @@ private:
     LeftOut left_out_;
     int64_t n_depths_, tile_, first_row_ = 0, n_rows_ = 0;
     bool leaves_out_alike_ = true, has_own_logs_ = false;
+    double share_of_all_ = 0.0;
     // Of the rows of a tile: what all classes share, the prior weight of the state, the
     // node, and what classes add there; the sums have the shape (n_depths, rows, classes).
     std::vector<double> shared_, weights_, deltas_, sums_;

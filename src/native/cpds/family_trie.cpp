@@ -58,7 +58,9 @@ public:
           n_rows_(family.radix(0)),
           trie_(trie),
           sums_(static_cast<std::size_t>(n_rows_ * n_classes_)),
-          places_(static_cast<std::size_t>(n_classes_)) {}
+          places_(static_cast<std::size_t>(n_classes_)) {
+        std::iota(places_.begin(), places_.end(), int64_t{0});
+    }
 
     void build() {
         int64_t most = 0;
@@ -88,39 +90,39 @@ private:
 
     void count(const Range& range) {
         const auto children = family_.states(0);
-        const int64_t totals = (n_rows_ - 1) * n_classes_;
+        const bool has_all = n_classes_ <= kFewClasses;
         met_.clear();
         keys_.clear();
         double total = 0.0;
-        const auto add = [&](int64_t key, double weight) {
-            if (sums_[key] == 0.0) keys_.push_back(key);
-            sums_[key] += weight;
+        const auto add = [&](int64_t row, int64_t own, double weight) {
+            double& sum = sums_[row * n_classes_ + own];
+            if (sum == 0.0) keys_.push_back({row, own});
+            sum += weight;
         };
         for (int64_t cell = range.first; cell < range.last; ++cell) {
             const double weight = family_.weights[cell];
             const int64_t own = family_.classes[cell];
-            if (sums_[totals + own] == 0.0) met_.push_back(own);
-            add(children[cell] * n_classes_ + own, weight);
-            add(totals + own, weight);
+            if (!has_all && sums_[(n_rows_ - 1) * n_classes_ + own] == 0.0)
+                met_.push_back(own);
+            add(children[cell], own, weight);
+            add(n_rows_ - 1, own, weight);
             total += weight;
         }
-        if (n_classes_ <= kFewClasses) {
-            met_.resize(static_cast<std::size_t>(n_classes_));
-            std::iota(met_.begin(), met_.end(), int64_t{0});
-        } else {
+        if (!has_all) {
             std::ranges::sort(met_);
             trie_.label_starts_.push_back(static_cast<uint32_t>(trie_.labels_.size()));
-            for (const int64_t c : met_)
-                trie_.labels_.push_back(static_cast<uint16_t>(c));
+            for (std::size_t k = 0; k < met_.size(); ++k) {
+                trie_.labels_.push_back(static_cast<uint16_t>(met_[k]));
+                places_[met_[k]] = static_cast<int64_t>(k);
+            }
         }
-        const int64_t n_labels = std::ssize(met_);
-        for (int64_t k = 0; k < n_labels; ++k) places_[met_[k]] = k;
+        const int64_t n_labels = has_all ? n_classes_ : std::ssize(met_);
         const std::size_t begin = numbers_.size();
         numbers_.resize(begin + n_rows_ * n_labels + 1);
-        for (const int64_t key : keys_) {
-            const int64_t row = key / n_classes_, own = key % n_classes_;
-            numbers_[begin + row * n_labels + places_[own]] = distinct_.number(sums_[key]);
-            sums_[key] = 0.0;
+        for (const auto [row, own] : keys_) {
+            double& sum = sums_[row * n_classes_ + own];
+            numbers_[begin + row * n_labels + places_[own]] = distinct_.number(sum);
+            sum = 0.0;
         }
         numbers_.back() = distinct_.number(total);
     }
@@ -193,9 +195,14 @@ private:
     const Family& family_;
     int64_t n_classes_, n_rows_;
     FamilyTrie& trie_;
-    // Sums of weights by state and class; the keys and classes of those above zero.
+    // Sums of weights by state and class; those above zero, and their classes where nodes
+    // list few of many.
     std::vector<double> sums_;
-    std::vector<int64_t> keys_, met_;
+    struct Key {
+        int64_t row, own;
+    };
+    std::vector<Key> keys_;
+    std::vector<int64_t> met_;
     // Position of the counts of a class among those of a state.
     std::vector<int64_t> places_;
     std::vector<Range> ranges_;
