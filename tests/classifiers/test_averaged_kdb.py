@@ -161,6 +161,7 @@ def test_threads_change_no_bit(
     assert one.log_likelihood_ == other.log_likelihood_
 
 
+@pytest.mark.slow
 def test_a_seed_gives_one_model_and_another_seed_another() -> None:
     frame, y = _mixed()
     first, same, other = (

@@ -55,6 +55,7 @@ def test_components_learn_what_columns_tell_only_together() -> None:
     assert mixture.em_fit_.converged
 
 
+@pytest.mark.slow
 def test_the_number_of_components_is_chosen_by_held_out_rows() -> None:
     frame, y = _parity(200)
     # As many equal rows as here are one row to folds, so some noise tells them apart.

@@ -50,6 +50,7 @@ def printed(run: Run, *words: Any) -> str:
     return str(done.out)
 
 
+@pytest.mark.few(5)
 @pytest.mark.usefixtures("few_draws")
 def test_all_answers_fit_a_terminal(saved: tuple[Path, Path], run: Run) -> None:
     model, table = saved
@@ -66,6 +67,7 @@ def test_all_answers_fit_a_terminal(saved: tuple[Path, Path], run: Run) -> None:
     assert [line for line in text.splitlines() if len(line) > 80] == []
 
 
+@pytest.mark.few(5)
 @pytest.mark.usefixtures("few_draws")
 def test_json_holds_what_the_functions_return(
     saved: tuple[Path, Path], run: Run
@@ -86,6 +88,7 @@ def test_json_holds_what_the_functions_return(
     )
 
 
+@pytest.mark.few(4)
 def test_costs_ways_and_robustness_are_those_of_the_functions(
     saved: tuple[Path, Path], run: Run
 ) -> None:
@@ -128,6 +131,7 @@ def test_the_robustness_of_all_lines_is_a_distribution(
     assert told["rows"] == json.loads(json.dumps(found.to_dict()["rows"]))
 
 
+@pytest.mark.few(4)
 def test_importance_is_that_of_the_rows(saved: tuple[Path, Path], run: Run) -> None:
     path, table = saved
     told = json.loads(printed(run, "inspect", path, "--importance", table, "--json"))

@@ -148,6 +148,7 @@ compare TABLE --target price --model regressor --csv -
 """.strip().splitlines()
 
 
+@pytest.mark.slow
 def test_what_does_not_apply_is_refused_in_one_sentence(
     model: Path, table: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -85,6 +85,7 @@ def test_given_hierarchies_stay_where_others_are_learned(abstraction: str) -> No
     assert "a = low" not in shown(None)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("local_structure", "abstraction"), SETTINGS)
 def test_densities_sum_to_one_over_the_domain(
     local_structure: str, abstraction: str | None
@@ -114,6 +115,7 @@ def check_density(
     assert abs(total - 1.0) <= 1e-10
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("local_structure", "abstraction"), SETTINGS)
 def test_missing_cells_are_summed_out(
     local_structure: str, abstraction: str | None
@@ -220,6 +222,7 @@ def test_parameters_of_the_papers_hybrid_cars() -> None:
     assert abstract.n_parameters_ - sum(own_rows.values()) == 12
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("local_structure", "abstraction"), SETTINGS)
 def test_weights_are_exact(local_structure: str, abstraction: str | None) -> None:
     codes = dependent_rows(5)
@@ -245,6 +248,7 @@ def test_threads_change_no_bit(local_structure: str) -> None:
     assert (one.score_samples(rows) == two.score_samples(rows)).all()
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("local_structure", "abstraction"), SETTINGS)
 def test_a_file_gives_the_same_model_back(
     local_structure: str, abstraction: str | None, tmp_path: Path

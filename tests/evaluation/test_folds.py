@@ -136,6 +136,7 @@ def plain_probabilities(name: str) -> Any:
         return probabilities(patch, MODELS[name], *table())
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("name", MODELS)
 def test_labels_of_held_out_rows_change_no_prediction(
     monkeypatch: pytest.MonkeyPatch, name: str
@@ -154,6 +155,7 @@ def test_labels_of_held_out_rows_change_no_prediction(
     )
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("name", MODELS)
 def test_held_out_rows_move_no_cut_point_nor_code(
     monkeypatch: pytest.MonkeyPatch, name: str

@@ -69,6 +69,7 @@ def test_small_parameters_do_not_vanish() -> None:
     assert stats.kstest(shares, stats.beta(0.6, 1.4).cdf).pvalue > 1e-3
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("kind", CLASSIFIERS)
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_intervals_hold_the_probability_and_seeds_repeat_them(
@@ -123,6 +124,7 @@ def test_a_missing_leaf_is_left_out_and_a_missing_parent_summed_out() -> None:
         assert found.tolist() == [simple]
 
 
+@pytest.mark.slow
 def test_coverage_is_roughly_nominal() -> None:
     rng = np.random.default_rng(7)
     tables = np.array([[0.3, 0.7], [0.5, 0.8], [0.2, 0.6]])
@@ -228,6 +230,7 @@ def test_components_share_the_rows_out() -> None:
         )
 
 
+@pytest.mark.slow
 def test_intervals_of_a_hundred_rows_take_few_times_as_long_as_drawing() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.integers(4, size=(1000, 30)), rng.integers(2, size=1000)
@@ -246,6 +249,7 @@ def test_a_model_without_counts_says_so() -> None:
         credible_intervals(model._predictor(), X, random_state=0)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("kind", CLASSIFIERS)
 def test_a_file_keeps_the_counts(kind: str, tmp_path: Path) -> None:
     X, y = small_table(3, missing=0.1)

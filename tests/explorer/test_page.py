@@ -345,6 +345,7 @@ def test_the_cases_of_averages_have_what_stands_beside_tables(
     assert parts <= {term[0] for term in program["terms"]}
 
 
+@pytest.mark.slow
 def test_a_page_has_the_scripts_that_its_kind_runs() -> None:
     network = explorer_html(small_network())
     X, y = table()

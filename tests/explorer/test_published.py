@@ -45,6 +45,7 @@ def fitted(name: str):
     return classifier(name).fit(X, y), X, y
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_rare_values_have_no_names_in_the_page(name: str) -> None:
     model, _, _ = fitted(name)
@@ -180,6 +181,7 @@ def check_cuts(plain, page, rows, min_count) -> None:
         assert first == last or {*range(first, last + 1)} <= {*page["unnamed"]}
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("min_count", LEAST)
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_values_have_names_by_their_numbers_of_rows(name: str, min_count: int) -> None:
@@ -189,6 +191,7 @@ def test_values_have_names_by_their_numbers_of_rows(name: str, min_count: int) -
     assert check_names(model, X, y, min_count) >= least
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_a_file_names_the_same_values(name: str, tmp_path) -> None:
     model, X, y = fitted_to_rare_values(name)

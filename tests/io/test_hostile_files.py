@@ -152,6 +152,7 @@ def _check_mutants(
     check_each(cases, check, lambda case: f"{case[0]} = {case[1]!r:.40}")
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_value_of_another_type_in_a_model_is_refused_or_harmless(
     texts: dict[str, str], path: Path, table: Any, kind: str
@@ -216,6 +217,7 @@ def _check_sample(kind: str, path: Path, n_each: int) -> None:
     _check_mutants(cases if n_each > 1 else cases[:80], document, path, X[:4])
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("kind", SAMPLED)
 def test_a_value_of_another_type_in_a_sample_is_refused_or_harmless(
     path: Path, kind: str
@@ -285,6 +287,7 @@ def _check_without(
     check_each([place for place in places if isinstance(place[-1], str)], check)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_field_left_out_of_a_model_is_refused_or_harmless(
     texts: dict[str, str], path: Path, table: Any, kind: str

@@ -169,6 +169,7 @@ def test_holes_strangers_and_strange_columns_are_noted() -> None:
     assert ("rare states", "b") in told
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("min_count", [5, 20])
 @pytest.mark.parametrize("name", ["nb", "hnb", "tan"])
 def test_no_small_number_of_rows_is_told(
@@ -207,6 +208,7 @@ def test_curves_and_scores_follow_from_rounded_counts(
         assert one["n"] % 5 == 0
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", ["nb", "hnb", "tan", "kdb"])
 def test_scores_from_rounded_counts_are_close(
     name: str, fitted: Callable[[str], Any], heart: pa.Table

@@ -115,6 +115,7 @@ def changed_like(first: Structure, second: Structure) -> bool:
     return [dict(sorted(own.items())) for own in first] == list(second)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", FIVE_TABLES)
 def test_every_step_is_the_steepest(seed: int) -> None:
     result, table = climb(seed)
@@ -205,6 +206,7 @@ def test_the_second_climb_goes_on_from_the_end_of_the_first() -> None:
     check_each(FIVE_TABLES, check)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("score", LOCAL_SCORES)
 def test_no_move_gains_after_several_climbs(score: str) -> None:
     def check(seed: int) -> None:

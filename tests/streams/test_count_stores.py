@@ -82,6 +82,7 @@ def _noted_alike(found: Any, other: Any) -> Any:
     return found
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("estimator", [*COUNTED, KDBClassifier(k=2), A2DEClassifier()])
 def test_own_counts_give_the_model_back(estimator: Any, tmp_path: Path) -> None:
     heart = load_heart()

@@ -84,6 +84,7 @@ def check_model_of_partitions(estimator: Any, table: pa.Table, folder: Path) -> 
     np.testing.assert_array_equal(found.predict_proba(strange), probabilities)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=repr)
 def test_partitions_give_the_model_of_the_table(estimator: Any, tmp_path: Path) -> None:
     check_model_of_partitions(estimator, the_table(500).select(NARROW), tmp_path)
@@ -471,6 +472,7 @@ def test_without_dask_a_sentence_says_what_to_install(
         )
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("most_rows", [10_000, 300])
 @pytest.mark.parametrize("abstraction", [None, "global"])
 def test_density_models_of_partitions_are_those_of_the_stream(

@@ -101,6 +101,7 @@ def _check_split(kind: Any, table: Any, data: Any) -> None:
     )
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("missing", ["marginalize", "state"])
 def test_batches_of_one_row_equal_one_fit(kind: Any, missing: str) -> None:
     columns, y = nominal_columns(n_rows=20, missing=0.2)

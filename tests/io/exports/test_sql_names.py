@@ -143,6 +143,7 @@ def test_a_table_without_a_column_has_no_answer(
         answer(query, rows)
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("table", ["s1", "S2", "main.s3"])
 def test_only_the_first_stage_reads_the_table_and_names_it(
