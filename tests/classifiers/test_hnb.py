@@ -236,6 +236,7 @@ SEARCHED = [
 ]
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(("table", "search"), SEARCHED)
 def test_given_latents_that_a_search_found_make_its_model(
     table: str, search: str

@@ -14,12 +14,6 @@ from offenders import check_each
 
 FOLDER = Path(__file__).parents[2] / "examples"
 EXAMPLES = sorted(FOLDER.glob("plot_*.py"))
-# These work for more than five seconds.
-LONG = {
-    "plot_mushroom_density",
-    "plot_comparison_with_scikit_learn",
-    "plot_mixtures_on_parity",
-}
 
 
 def named(path: Path) -> str:
@@ -42,16 +36,10 @@ def test_each_begins_with_a_title_and_an_underline() -> None:
     check_each(EXAMPLES, check, named)
 
 
+# `make docs` runs all of them.
 @pytest.mark.few("plot_heart_rules")
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(path, marks=pytest.mark.long if path.stem in LONG else [])
-        for path in EXAMPLES
-    ],
-    ids=named,
-)
+@pytest.mark.parametrize("path", EXAMPLES, ids=named)
 def test_it_runs_in_its_folder_without_a_warning(path: Path, tmp_path: Path) -> None:
     result = subprocess.run(
         [sys.executable, "-W", "error", str(path)],

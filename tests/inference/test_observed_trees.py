@@ -141,7 +141,7 @@ def test_large_trees_leave_observed_variables_out_where_that_saves_cells(
         assert answer.log_evidence == pytest.approx(np.log(joint.sum()), abs=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_munin_is_answered_alike_with_and_without_its_own_tree(
     data_folder, monkeypatch
 ) -> None:

@@ -13,6 +13,7 @@ HERE = Path(__file__).parent
 NATIVE = HERE.parents[1] / "src" / "native"
 
 
+@pytest.mark.few("address,undefined")
 @pytest.mark.slow
 @pytest.mark.parametrize("sanitizer", ["thread", "address,undefined"])
 def test_a_team_works_under_sanitizers(sanitizer: str, tmp_path: Path) -> None:

@@ -67,9 +67,9 @@ def test_a_grid_too_wide_for_a_limit_is_refused_for_any_question() -> None:
     check_refused(8, 100)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.usefixtures("little_memory")
-@pytest.mark.parametrize("side", [25, pytest.param(40, marks=pytest.mark.long)])
+@pytest.mark.parametrize("side", [25, 40])
 def test_a_wide_grid_is_refused_for_any_question(side: int) -> None:
     check_refused(side, 20_000_000)
 

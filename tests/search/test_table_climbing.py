@@ -500,10 +500,8 @@ def test_moves_gain_with_the_hierarchies_to_which_they_lead() -> None:
 N_ROWS, N_RESTARTS, SEEDS = 50_000, 30, range(10)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "least"), [pytest.param("asia", 8, marks=pytest.mark.long), ("cancer", 10)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("name", "least"), [("asia", 8), ("cancer", 10)])
 def test_the_climb_scores_no_worse_than_the_truth(
     data_folder: Path, name: str, least: int
 ) -> None:

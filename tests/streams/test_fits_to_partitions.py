@@ -203,7 +203,7 @@ def test_small_partitions_of_any_content(rows: list[Any], starts: list[int]) -> 
     same_model_in_partitions(rows, starts)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @settings(
     max_examples=50,
     deadline=None,
