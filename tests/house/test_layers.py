@@ -142,6 +142,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("options",),
         ("file_kinds", "file_facts", "workbooks", "arff_files"),
         ("stata_files",),
+        ("fixed_widths",),
         ("csv_dialects",),
         ("csv_rows",),
         ("csv_reading",),

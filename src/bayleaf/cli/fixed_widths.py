@@ -45,16 +45,18 @@ def aligned_columns(lines: Sequence[str], *, has_header: bool) -> Aligned | None
         filled[: _MAX_ABOVE if has_header else 1].tolist()
     ):
         above = texts[start - 1] if start else ""
-        for end in {len(texts), last}:
-            part = signs[filled[(filled >= start) & (filled < end)]]
-            if n_titles and not _is_below_title(part):
-                continue
-            if gaps := _gaps(part, has_header=has_header):
-                is_apart = not n_titles or not above or above.startswith(("#", "%"))
-                found = apart if is_apart else others
-                found.append(Aligned(start if n_titles else 0, gaps))
+        is_apart = not n_titles or not above or above.startswith(("#", "%"))
+        parts = [
+            signs[filled[(filled >= start) & (filled < n)]] for n in (len(texts), last)
+        ]
+        results = (
+            Aligned(start if n_titles else 0, _gaps(part, has_header=has_header))
+            for part in parts
+            if not n_titles or _is_below_title(part)
+        )
+        (apart if is_apart else others).extend(r for r in results if r.gaps)
     # A title or notes are across gaps of the rows.
-    return max(apart or others[:1], key=lambda columns: len(columns.gaps), default=None)
+    return max(apart or others[:1], key=lambda result: len(result.gaps), default=None)
 
 
 def _is_below_title(signs: NDArray[np.uint32]) -> bool:
@@ -81,7 +83,7 @@ def _gaps(signs: NDArray[np.uint32], *, has_header: bool) -> Gaps:
         # Words without a name above, or cells below, belong to those that are nearest,
         # such as the second words of names that are equally long.
         del gaps[index + (sizes[1] < sizes[0] and len(following) > 1)]
-    bounds = [int(edges[0]), *(place for gap in gaps for place in gap), int(edges[-1])]
+    bounds = [int(edges[0]), *(edge for gap in gaps for edge in gap), int(edges[-1])]
     columns = zip(bounds[::2], bounds[1::2], strict=True)
     are_columns = all(_is_column(signs[:, a:b], has_header) for a, b in columns)
     return tuple(gaps) if are_columns else ()
@@ -124,30 +126,32 @@ def parts_between(line: str, gaps: Gaps) -> list[str] | None:
     return [*parts, line[start:]]
 
 
+def _extents(line: str, gaps: Gaps) -> list[tuple[int, int]]:
+    """The first position of each cell of a line, and that behind its last."""
+    extents, position = [], 0
+    for part in parts_between(line, gaps) or [""] * (len(gaps) + 1):
+        first = position + len(part) - len(part.lstrip())
+        extents.append((first, first + len(part.strip())))
+        position += len(part)
+    return extents
+
+
 class FixedColumns:
     """Columns between gaps, in whose lines cells are filled in."""
 
     def __init__(self, lines: Sequence[str], gaps: Gaps) -> None:
         """Note the positions of cells in a header and rows."""
         self._gaps = gaps
-        n_columns = len(gaps) + 1
-        self._starts, self._ends = [1 << 30] * n_columns, [0] * n_columns
-        starts: list[set[int]] = [set() for _ in range(n_columns)]
-        for number, line in enumerate(lines):
-            start = 0
-            for j, part in enumerate(parts_between(line, gaps) or ()):
-                if part.strip():
-                    first = start + len(part) - len(part.lstrip())
-                    self._starts[j] = min(self._starts[j], first)
-                    self._ends[j] = max(self._ends[j], start + len(part.rstrip()))
-                    if number:
-                        starts[j].add(first)
-                start += len(part)
-        self._is_right = [
-            not positions <= {first}
-            for positions, first in zip(starts, self._starts, strict=True)
-        ]
-        self._further = [0] * n_columns  # characters by which columns become wider
+        self._starts, self._ends = [], []
+        self._is_right = []  # whether cells end, rather than begin, at one position
+        for cells in zip(*[_extents(line, gaps) for line in lines], strict=True):
+            filled = [(first, end) for first, end in cells if first < end]
+            start, _ = min(filled, default=(0, 0))
+            self._starts.append(start)
+            self._ends.append(max((end for _, end in filled), default=start))
+            self._is_right.append(any(start < a < b for a, b in cells[1:]))
+        # Characters by which columns become wider.
+        self._further = [0] * len(self._starts)
 
     @property
     def width(self) -> int:
