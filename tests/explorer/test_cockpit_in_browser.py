@@ -27,6 +27,7 @@ from bayleaf.explain.subject import rows_of
 from bayleaf.explorer import explorer_html
 from bayleaf.models.explanation import Explanation
 from explorer.cases import classifier_case, table, table_of_numbers
+from explorer.person import Person
 from explorer.test_page import HOSTILE
 
 pytestmark = pytest.mark.slow
@@ -853,7 +854,7 @@ def test_intervals_are_credible_intervals_of_the_model(open_cockpit: Any) -> Non
 def test_a_case_is_pasted_and_taken_back_with_the_keyboard(open_cockpit: Any) -> None:
     page = open_cockpit(explorer_html(heart("averaged KDB")))
     page.get_by_text("Paste a case").click()
-    page.locator("#right textarea").fill("age,sex\n62,male")
+    page.locator(".paste textarea").fill("age,sex\n62,male")
     page.get_by_role("button", name="Enter this case").click()
     assert page.inner_text("#message") == "The case was set."
     assert page.get_by_role("textbox", name="age", exact=True).input_value() == "62"
@@ -937,6 +938,26 @@ def test_what_is_pressed_stays_where_it_is(width: int, open_cockpit: Any) -> Non
     page.get_by_role("button", name="What if").click()
     press(wait(page, ".proposals li button"))
     assert pressed == 13
+
+
+def test_a_finger_that_scrolls_over_a_slider_enters_nothing(open_cockpit: Any) -> None:
+    size = {"width": 400, "height": 800}
+    page = open_cockpit(
+        explorer_html(heart("averaged KDB")), viewport=size, has_touch=True
+    )
+    person = Person(page, "touch")
+    slider = page.get_by_role("slider", name="age, slider")
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    before = page.evaluate("scrollY")
+    person.swipe(box["x"] + 0.7 * box["width"], box["y"] + 10, 200)
+    page.wait_for_function(f"scrollY > {before} + 50")
+    page.wait_for_timeout(300)
+    assert page.get_by_role("textbox", name="age", exact=True).input_value() == ""
+    assert "0 of 5 known" in page.inner_text("#findings")
+    # A tap on it enters a number.
+    person.press(slider)
+    page.get_by_text("1 of 5 known").wait_for()
 
 
 def test_intervals_of_many_classes_are_drawn(open_cockpit: Any) -> None:

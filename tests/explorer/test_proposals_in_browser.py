@@ -15,6 +15,7 @@ from bayleaf.explorer import explorer_html
 
 pytestmark = pytest.mark.slow
 
+SEARCHED = "() => !document.querySelector('.proposals [aria-busy=true]')"
 SCHOOLS = {"primary": 5, "secondary": 9, "college": 13, "university": 17}
 
 
@@ -35,10 +36,12 @@ def workers() -> Any:
     return model.fit(X, pay)
 
 
-def open_case(open_cockpit: Any, case: dict[str, Any], **options: Any) -> Any:
+def open_case(
+    open_cockpit: Any, case: dict[str, Any], immutable: Any = None, **options: Any
+) -> Any:
     """A page on which a case is entered and What if is open."""
     words = {"outcome": "high", **options}
-    page = open_cockpit(explorer_html(workers(), words=words))
+    page = open_cockpit(explorer_html(workers(), words=words, immutable=immutable))
     for name, value in case.items():
         entry = page.locator(".entry", has_text=name).first
         if name == "school":
@@ -54,9 +57,7 @@ def proposals(page: Any, side: str, line: int) -> list[str]:
     page.get_by_label("Goal", exact=True).select_option(side)
     page.get_by_label("Goal in 100").fill(str(line))
     page.keyboard.press("Tab")
-    page.wait_for_function(
-        "() => !document.querySelector('.proposals [aria-busy=true]')"
-    )
+    page.wait_for_function(SEARCHED)
     found = page.locator(".proposals li > :first-child").all_inner_texts()
     return [text.replace(" – not sure", "") for text in found]
 
@@ -111,3 +112,24 @@ def test_the_side_of_a_goal_is_that_of_the_words_and_stays(open_cockpit: Any) ->
     assert int(page.get_by_label("Goal in 100").input_value()) > count > 50
     page = open_case(open_cockpit, case, wanted="low")
     assert page.evaluate(side) == "below"
+
+
+def test_where_nothing_reaches_the_line_the_next_ten_is_the_goal(
+    open_cockpit: Any,
+) -> None:
+    case = {"school": "secondary", "years": 9, "hours": 58, "gain": 9000}
+    page = open_case(open_cockpit, case, immutable=["school", "years", "gain"])
+    page.get_by_text("would bring this below 50 in 100; the goal is now").wait_for()
+    assert page.get_by_label("Goal in 100").input_value() == "90"
+    reached = page.locator(".proposals li b").first
+    reached.wait_for()
+    assert int(re.search(r"\d+", reached.inner_text()).group()) < 90
+    # What was found stays where it is once it is tried, and the focus with it.
+    page.wait_for_function(SEARCHED)
+    before = page.locator(".proposals li > :first-child").all_inner_texts()
+    page.locator(".proposals li button").first.focus()
+    page.keyboard.press("Enter")
+    assert page.locator(".proposals li > :first-child").all_inner_texts() == before
+    assert page.locator(":focus").inner_text() == "Tried"
+    page.get_by_role("button", name="Close What if").click()
+    assert page.locator(":focus").inner_text() == "Findings"

@@ -104,6 +104,7 @@ class Cockpit {
     this.#showMode();
     this.update();
     byId("findings-body").scrollTop = 0;
+    if (mode === "what-if") this.proposals.node.focus({ preventScroll: true });
     if (!this.narrow.matches) return;
     const findings = byId("findings");
     if (mode === "what-if") this.proposals.node.scrollIntoView();
@@ -293,8 +294,8 @@ class Cockpit {
   /** A field for a line of a table. */
   #paste() {
     const text = element("textarea", { rows: 3, spellcheck: "false", "aria-label": "A line of a table, with or without names above it" });
-    byId("right").append(element("details", { className: "panel" }, [
-      element("summary", {}, [element("h2", { text: "Paste a case" })]),
+    this.findings.node.firstChild.append(element("details", { className: "pad paste" }, [
+      element("summary", { text: "Paste a case" }),
       element("p", { className: "note", text: "A line of a table, with or without names above it." }),
       text, pressing("Enter this case", () => this.say(takeCase(this.session, text.value))),
     ]));

@@ -33,10 +33,25 @@ class NumberField {
     this.remark.hidden = true;
     this.node.append(this.remark);
     let isDragging = false;
-    this.slider.addEventListener("input", () => {
+    // Where a finger came down that may be about to scroll; null once it slides or is up.
+    let pressedAt = null;
+    const slide = () => {
+      if (pressedAt !== null) return;
       this.#enter(this.#rounded(Number(this.slider.value)), !isDragging, true);
       isDragging = true;
+    };
+    const release = () => {
+      pressedAt = null;
+      slide();
+    };
+    this.slider.addEventListener("pointerdown", (event) => { pressedAt = event.pointerType === "touch" ? event.clientX : null; });
+    this.slider.addEventListener("pointermove", ({ clientX }) => { if (pressedAt !== null && Math.abs(clientX - pressedAt) > DRAG) release(); });
+    this.slider.addEventListener("pointerup", () => { if (pressedAt !== null) release(); });
+    this.slider.addEventListener("pointercancel", () => {
+      if (pressedAt !== null) this.slider.value = String(this.shown);
+      pressedAt = null;
     });
+    this.slider.addEventListener("input", slide);
     this.slider.addEventListener("change", () => {
       isDragging = false;
       settle();
@@ -117,7 +132,8 @@ class NumberField {
     this.isSet = Boolean(mask);
     this.slide.classList.toggle("unset", value === undefined);
     const middle = (this.axis.low + this.axis.high) / 2;
-    if (document.activeElement !== this.slider || value === undefined) this.slider.value = String(value ?? middle);
+    this.shown = value ?? middle;
+    if (document.activeElement !== this.slider || value === undefined) this.slider.value = String(this.shown);
     mark(this.slider, "aria-valuetext", mask ? mask.entered ?? this.#named(mask) : "not known");
     if (document.activeElement !== this.box || !mask) {
       this.box.value = mask?.entered ?? "";

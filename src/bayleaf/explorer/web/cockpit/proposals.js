@@ -17,7 +17,7 @@ const PAIRED_STATES = 3;
 class Proposals {
   constructor(cockpit) {
     this.cockpit = cockpit;
-    this.node = element("div", { className: "proposals" });
+    this.node = element("section", { className: "proposals", "aria-label": "What if", tabindex: "-1" });
     this.found = element("div", {});
     this.node.append(this.goalLine(), this.found);
     this.stop = () => {};
@@ -32,7 +32,7 @@ class Proposals {
       : [["", "any other class"], ...outcome.states.map((_, state) => [state, words.state(outcome.question, state)])]);
     this.line.addEventListener("change", () => {
       const line = Number(this.line.value);
-      if (Number.isInteger(line) && line >= 1 && line <= 99) this.chosen = { ...this.chosen, line };
+      if (Number.isInteger(line) && line >= 1 && line <= 99) this.chosen = { ...this.chosen, line, missed: "" };
       else this.cockpit.say(`The goal must be a whole number from 1 to 99, got ${this.line.value || "nothing"}.`);
       this.show();
     });
@@ -71,24 +71,26 @@ class Proposals {
     const isUp = way === "least";
     const isOver = (line, n = count) => (isUp ? n >= line : n < line);
     // The next ten where the line to act from is reached already.
-    const further = isUp ? Math.min(99, 10 * Math.ceil((count + 1) / 10)) : Math.max(1, 10 * Math.floor(count / 10));
+    const further = isUp ? Math.min(99, 10 * Math.ceil((count + 1) / 10)) : Math.max(1, 10 * Math.floor(Math.min(count, 99) / 10));
     const line = this.chosen.line ?? (isOver(cockpit.threshold) ? further : cockpit.threshold);
     const { target } = answer;
     const [now, other] = isUp ? [1 - target, target] : [target, 1 - target];
     return {
-      way, line, now, isUp, isThere: isOver(line), text: `bring this ${isUp ? "to at least" : "below"} ${line} in 100`,
+      way, line, now, isUp, nearer: further, isThere: isOver(line), text: `bring this ${isUp ? "to at least" : "below"} ${line} in 100`,
       goal: (logs) => (isOver(line, Math.round(100 * Math.exp(logs[target]))) ? other : now),
     };
   }
 
-  /** Search for changes of the case; `trial` does not matter for them. */
+  /** Search for changes of the case; `trial` does not matter for them: what was found stays. */
   show() {
-    this.stop();
     const { cockpit } = this;
     const { session } = cockpit;
     this.node.hidden = !cockpit.trial;
+    const answer = cockpit.trial && cockpit.outcome.answer(session.evidence);
+    const last = this.search;
+    this.search = null;
+    if (!answer) this.stop();
     if (!cockpit.trial) return;
-    const answer = cockpit.outcome.answer(session.evidence);
     if (!answer) {
       this.#draw([], true, null, "These findings contradict each other in the model: take one back.");
       return;
@@ -96,6 +98,13 @@ class Proposals {
     if (this.chosen?.case !== session.evidence) this.chosen = { case: session.evidence, way: this.chosen?.way };
     const target = this.target(answer);
     this.showGoal(target);
+    const key = [target.way, target.line, target.end, target.now, cockpit.outcome.chosen, ...session.kept].join();
+    if (last?.key === key && last.evidence === session.evidence) {
+      this.search = last;
+      this.#draw(last.found, last.isDone, target);
+      return;
+    }
+    this.stop();
     if (target.isThere) {
       this.#draw([], true, target, "It is there already. Choose another goal above.");
       return;
@@ -113,7 +122,18 @@ class Proposals {
       isUsual: (own) => own.every((change) => this.#isUsual(change, this.#with(own))),
       isPaired: (change) => [session.evidence, cockpit.outcome.nothing].some((others) => this.#isUsual(change, this.#with([change], others))),
     });
-    this.stop = runInSlices(changes, (found, isDone) => this.#draw(found, isDone, target));
+    this.search = { key, evidence: session.evidence, found: [], isDone: false };
+    this.stop = runInSlices(changes, (found, isDone) => {
+      Object.assign(this.search, { found, isDone });
+      const isMissed = isDone && !found.length && this.chosen.line === undefined && ![undefined, target.line].includes(target.nearer);
+      if (!isMissed) {
+        this.#draw(found, isDone, target);
+        return;
+      }
+      // Where nothing reaches the line to act from, the next ten is better than no proposal.
+      this.chosen = { ...this.chosen, line: target.nearer, missed: `No change of one or two findings would ${target.text}; the goal is now the next ten.` };
+      this.show();
+    });
   }
 
   /** Features that are not known, with all their values. */
@@ -228,10 +248,16 @@ class Proposals {
           : element("p", { className: "note", text: isDone ? `No change of one or two of these would ${target?.text}.` : "Searching …" })]);
     this.found.setAttribute("aria-busy", String(!isDone));
     const back = pressing("Back to the case", () => cockpit.attempt(session.evidence.slice()), { "data-key": "untry" });
+    // The way to the modes leads past all findings, and on a telephone up.
+    const close = pressing("Close What if", () => {
+      cockpit.setMode("form");
+      byId("mode-form").focus({ preventScroll: true });
+    }, { "data-key": "close" });
     keepFocus(this.found, () => this.found.replaceChildren(
-      ...(remark ? [element("p", { className: "note", text: remark })] : parts),
-      ...(cockpit.isTrying ? [element("p", {}, [back])] : []),
-      element("p", { className: "note", text: `In brackets: ${this.brackets}. What is ticked as fixed stays as it is. This is how the model's answer would change, not what a treatment or decision would do. ${cap(words.cases)} with these values differ in other ways, too.` }),
+      ...[remark || this.chosen?.missed].filter(Boolean).map((text) => element("p", { className: "note", text })),
+      ...(remark ? [] : parts),
+      element("p", { className: "buttons" }, [...(cockpit.isTrying ? [back] : []), close]),
+      element("p", { className: "note", text: `${isDone ? "" : "Searching on … "}In brackets: ${this.brackets}. What is ticked as fixed stays as it is. This is how the model's answer would change, not what a treatment or decision would do. ${cap(words.cases)} with these values differ in other ways, too.` }),
     ));
   }
 
