@@ -370,6 +370,12 @@ def test_a_start_of_other_form_is_refused() -> None:
     )
     with pytest.raises(ValueError, match="start has other variables"):
         learn_parameters(BLIND, ROWS, start=other)
+    network = _network()
+    tree = TreeCPD((2, 3), (2, 2), Leaf(np.array([0.5, 0.5])))
+    pruned = replace(network, cpds=(*network.cpds[:3], tree))
+    last = network.domain.names[3]
+    with pytest.raises(ValueError, match=f"start has other distributions of '{last}'"):
+        learn_parameters(network, _rows(0, 50), start=pruned)
 
 
 def test_random_tables_are_those_of_the_variable_and_its_children() -> None:

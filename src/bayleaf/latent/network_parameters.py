@@ -162,7 +162,7 @@ def learn_parameters(
     task = _Task(network, read_rows(network.domain, table), sample_weight, n_jobs)
     first = network if start is None else _started(network, start)
     draw = partial(task.random_start, generator)
-    starts: list[Callable[[], CPDs]] = [lambda: first.cpds]
+    starts: list[Callable[[], Table]] = [lambda: task.cells_of(first.cpds)]
     n_trial_steps = None
     if n_restarts is not None:
         starts += [draw] * (n_restarts - 1)
@@ -181,7 +181,7 @@ def learn_parameters(
         best.log_likelihood,
         best.objectives,
         converged,
-        tuple(best.expected),
+        tuple(task.by_node(best.expected)),
     )
 
 
@@ -206,8 +206,16 @@ def _started(network: BayesianNetwork, start: BayesianNetwork) -> BayesianNetwor
             "network of the same form"
         )
     learned = _learned_nodes(network)
-    both = zip(network.cpds, start.cpds, strict=True)
+    both = list(zip(network.cpds, start.cpds, strict=True))
     cpds = [own[node in learned] for node, own in enumerate(both)]
+    for node in sorted(learned):
+        own, other = ([t.shape for t in distributions(cpd)] for cpd in both[node])
+        if own != other:
+            name = quoted(network.domain[node].name)
+            raise ValueError(
+                f"start has other distributions of {name} than the network; give both "
+                "the same tables or trees"
+            )
     return replace(network, cpds=tuple(cpds))
 
 
@@ -225,7 +233,11 @@ def weighted_codes(
 
 
 class _Task:
-    """Rows and prior: what every start and step has in common."""
+    """Rows and prior: what every start and step has in common.
+
+    Parameters are the cells of all distributions, one after another, so that a step
+    takes a few operations on arrays however many variables there are.
+    """
 
     def __init__(
         self,
@@ -266,6 +278,7 @@ class _Task:
                 for n, cpd in enumerate(network.cpds)
             ]
         )
+        self._lay_out()
         for node in set(range(len(families))) - self.learned:
             seen = counted[node] > 0
             impossible = seen & (network.cpds[node].probabilities == 0)
@@ -284,13 +297,38 @@ class _Task:
         """Whether no cell of the rows is missing."""
         return self._expected is None
 
-    def expect(self, cpds: CPDs) -> tuple[list[Table], float]:
+    def _lay_out(self) -> None:
+        """Number the cells of all distributions, and find them in families' tables.
+
+        Learned distributions with as many states each are rows of one array.
+        """
+        n_cells, tables = 0, list[Table]()
+        by_states: dict[int, list[NDArray[np.intp]]] = {}
+        for node, cpd in enumerate(self.network.cpds):
+            numbered = []
+            for table in distributions(cpd):
+                own = np.arange(n_cells, n_cells + table.size).reshape(table.shape)
+                n_cells += table.size
+                numbered.append(own)
+                if node in self.learned:
+                    rows = own.reshape(-1, own.shape[-1])
+                    by_states.setdefault(own.shape[-1], []).append(rows)
+            numbers = [own.astype(np.float64) for own in numbered]
+            tables.append(with_distributions(cpd, numbers).probabilities)
+        self._n_cells, self._places = n_cells, flat_tables(tables).astype(np.intp)
+        self._rows = [np.concatenate(rows) for rows in by_states.values()]
+
+    def cells_of(self, cpds: CPDs) -> Table:
+        """Cells of the distributions of CPDs, one after another."""
+        return flat_tables([table for cpd in cpds for table in distributions(cpd)])
+
+    def expect(self, cells: Table) -> tuple[Table, float]:
         """Expected counts of all families, and the log-likelihood of the rows."""
-        flat = flat_tables([cpd.probabilities for cpd in cpds])
+        flat = cells[self._places]
         with np.errstate(divide="ignore"):
             log_likelihood = log_product(self._counted, np.log(flat))
         if self._expected is None:
-            return self._by_node(self._counted), log_likelihood
+            return self._counted, log_likelihood
         tables = np.concatenate([flat, self._set_tables])
         expected, logs = self._expected.under(tables, self.n_jobs or 1)
         parts = self._expected.parts
@@ -301,60 +339,53 @@ class _Task:
                 "from ones without zeros, or correct the row"
             )
         log_likelihood += float(np.dot(parts.weights, logs))
-        counts = self._counted + expected[: len(flat)]
-        return self._by_node(counts), log_likelihood
+        return self._counted + expected[: len(flat)], log_likelihood
 
-    def _by_node(self, flat: Table) -> list[Table]:
+    def by_node(self, flat: Table) -> list[Table]:
         """Tables of all families, one after another, in their shapes."""
         return tables_of(flat, [cpd.cards for cpd in self.network.cpds])
 
-    def log_prior(self, cpds: CPDs) -> float:
+    def log_prior(self, cells: Table) -> float:
         """Logarithm of the prior density of distributions, up to a constant (nats)."""
-        flat = flat_tables([cpd.probabilities for cpd in cpds])
         with np.errstate(divide="ignore"):
-            return log_product(self._prior, np.log(flat))
+            return log_product(self._prior, np.log(cells[self._places]))
 
-    def totals(self, counts: list[Table]) -> list[Table]:
-        """Expected counts and prior of the learned distributions, as these lie."""
-        return [
-            table
-            for node in sorted(self.learned)
-            for table in pooled_counts(
-                self.network.cpds[node], counts[node] + self.priors[node]
-            )
-        ]
+    def totals(self, counts: Table) -> list[Table]:
+        """Expected counts and prior of the learned distributions, by their states."""
+        pooled = np.bincount(self._places, counts + self._prior, self._n_cells)
+        return [pooled[rows] for rows in self._rows]
 
-    def fitted(self, present: CPDs, totals: Sequence[Table]) -> CPDs:
+    def fitted(self, present: Table, totals: Sequence[Table]) -> Table:
         """The distributions, in proportion to counts where they are learned."""
-        cpds, tables = list(present), iter(totals)
-        for node in sorted(self.learned):
-            new = [shares(next(tables), table) for table in distributions(cpds[node])]
-            cpds[node] = with_distributions(cpds[node], new)
-        return tuple(cpds)
+        cells = present.copy()
+        for rows, table in zip(self._rows, totals, strict=True):
+            cells[rows] = shares(table, present[rows])
+        return cells
 
-    def probabilities(self, cpds: CPDs) -> list[Table]:
-        """Tables of the learned distributions."""
-        return [
-            table
-            for node in sorted(self.learned)
-            for table in distributions(cpds[node])
-        ]
+    def probabilities(self, cells: Table) -> list[Table]:
+        """Learned distributions, by their states."""
+        return [cells[rows] for rows in self._rows]
 
-    def with_experience(self, learned: CPDs, counts: list[Table]) -> BayesianNetwork:
+    def with_experience(self, cells: Table, expected: Table) -> BayesianNetwork:
         """The network whose learned tables carry prior and effective experience.
 
         The expected rows of a parent configuration count for the share of information
         on its distribution that missing cells leave (Louis 1982; by tables alone).
         """
-        cpds = list(learned)
+        cpds, counts = list(self.network.cpds), self.by_node(expected)
         lost = [np.zeros(table.shape) for table in counts]
         if self._expected is not None:
-            flat = flat_tables([cpd.probabilities for cpd in learned])
+            flat = cells[self._places]
             tables = np.concatenate([flat, self._set_tables])
             variances = self._expected.variances_under(tables, self.n_jobs or 1)
-            lost = self._by_node(variances[: len(flat)])
-        for node in self.learned:
-            cpd, before = cpds[node], self.network.cpds[node]
+            lost = self.by_node(variances[: len(flat)])
+        shapes = [table.shape for cpd in cpds for table in distributions(cpd)]
+        learned = iter(tables_of(cells, shapes))
+        for node, before in enumerate(self.network.cpds):
+            own = [next(learned) for _ in distributions(before)]
+            if node not in self.learned:
+                continue
+            cpd = cpds[node] = with_distributions(before, own)
             if isinstance(cpd, TableCPD) and isinstance(before, TableCPD):
                 gained = counts[node].sum(axis=-1)
                 p = cpd.probabilities
@@ -368,20 +399,20 @@ class _Task:
                 cpds[node] = replace(cpd, experience=start + gained)
         return replace(self.network, cpds=tuple(cpds))
 
-    def random_start(self, generator: np.random.Generator) -> CPDs:
+    def random_start(self, generator: np.random.Generator) -> Table:
         """Uniformly random distributions wherever the network learns.
 
         Where variables are latent, only they and their children are random: others
         start from the rows that have all of the family, and one row spread evenly.
         """
-        cpds, counted = list(self.network.cpds), self._by_node(self._counted)
+        cpds, counted = list(self.network.cpds), self.by_node(self._counted)
         for node in sorted(self.learned):
             cpd = cpds[node]
             drawn = generator.standard_exponential(cpd.cards)
             if self.latent and self.latent.isdisjoint(cpd.family):
                 drawn = counted[node] + self.priors[node] + 1.0 / cpd.cards[-1]
             cpds[node] = fitted_distribution(cpd, drawn, shares)
-        return tuple(cpds)
+        return self.cells_of(tuple(cpds))
 
 
 def _learned_nodes(network: BayesianNetwork) -> set[int]:
