@@ -12,12 +12,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from bayleaf.data.tables.array_columns import numpy_of
-
-_START = datetime.datetime(1970, 1, 1)
-_MICROSECOND = datetime.timedelta(microseconds=1)
-_MINUTE = 60_000_000
-# Years of two digits from here on are of the last century, as POSIX has it.
-_LAST_CENTURY = 69
+from bayleaf.data.tables.date_parts import (
+    MICROSECOND,
+    START,
+    UNITS,
+    clock_and_zone,
+    time_of,
+)
 
 # Names of months, in full or in their first letters, of the languages of most files.
 _MONTH_NAMES = {
@@ -129,13 +130,13 @@ def moments_of(text: str, only: str | None = None) -> list[Moment]:
             day = datetime.datetime.fromisoformat(text)
         except ValueError:
             return []
-        return [Moment("y-m-d", (day - _START) // _MICROSECOND, None)]
+        return [Moment("y-m-d", (day - START) // MICROSECOND, None)]
     found = []
     for order in _FORMS if only is None else (only,):
         match = _FORMS[order].fullmatch(text)
-        moment = None if match is None else _moment(order, match.groupdict())
-        if moment is not None:
-            found.append(moment)
+        moment = match and clock_and_zone(match.groupdict(), MONTHS, ERAS)
+        if moment:
+            found.append(Moment(order, *moment))
     return found
 
 
@@ -155,80 +156,12 @@ def iso_clocks(texts: pa.Array) -> NDArray[np.int64] | None:
         return None
 
 
-def _moment(order: str, parts: dict[str, str | None]) -> Moment | None:
-    """The date of the parts of a text; None for a day or time that does not exist.
-
-    Years, quarters and weeks are their first days.
-    """
-    word, quarter, week = parts.get("b"), parts.get("q"), parts.get("w")
-    half, end = parts.get("s"), parts.get("e")
-    month = int(parts.get("m") or 1) if word is None else MONTHS.get(word.lower(), 0)
-    if quarter:
-        month = 3 * int(quarter) - 2
-    if half:
-        month = 6 * int(half) - 5
-    year_text = parts.get("y") or (parts["n"] or "").replace("元", "1")
-    year = int(year_text) + ERAS.get(parts.get("era") or "", 0)
-    if len(year_text) == 2 and "y" in parts:
-        year += 1900 if year >= _LAST_CENTURY else 2000
-    if end and (year + 1) % 10 ** len(end) != int(end):
-        return None
-    try:
-        if week:
-            day = datetime.datetime.fromisocalendar(
-                year, int(week), int(parts["k"] or 1)
-            )
-        else:
-            day = datetime.datetime(year, month, int(parts.get("d") or 1))
-    except ValueError:
-        return None
-    clock = (day - _START) // _MICROSECOND
-    zone = None
-    if parts["hour"] is not None:
-        time = _time(parts)
-        if time is None:
-            return None
-        clock += time
-        zone = _zone(parts["zone"])
-    return Moment(order, clock, zone)
-
-
-def _time(parts: dict[str, str | None]) -> int | None:
-    """Microseconds since midnight; None if a clock does not show that time."""
-    hour, minute = int(parts["hour"] or 0), int(parts["minute"] or 0)
-    second = int(parts["second"] or 0)
-    half = parts["half"]
-    if half is not None:
-        if not 1 <= hour <= 12:
-            return None
-        hour = hour % 12 + (12 if half[0] in "pP" else 0)
-    # A duration with seconds may take more than a day; of a text such as 45:30 it is
-    # open whether these are hours.
-    is_long = "days" in parts and parts["second"] and not (half or parts["days"])
-    if (hour > 23 and not is_long) or minute > 59 or second > 59:
-        return None
-    hour += 24 * int(parts.get("days") or 0)
-    part = int((parts["part"] or "0").ljust(6, "0")[:6])
-    return ((hour * 60 + minute) * 60 + second) * 1_000_000 + part
-
-
-def _zone(text: str | None) -> int | None:
-    """Minutes of a zone's clock before UTC."""
-    if text is None:
-        return None
-    if text[0] not in "+-":
-        return 0
-    digits = text[1:].replace(":", "").ljust(4, "0")
-    minutes = int(digits[:2]) * 60 + int(digits[2:])
-    return -minutes if text[0] == "-" else minutes
-
-
 def time_of_day(text: str) -> int | None:
     """Microseconds of a time of a day or a duration; None if a text spells neither."""
     match = TIME.fullmatch(text)
-    return None if match is None else _time(match.groupdict())
+    return None if match is None else time_of(match.groupdict())
 
 
 def instant(moment: Moment) -> int:
     """Microseconds since 1970 by the clock of UTC; as written without a zone."""
-    return moment.clock - (moment.zone or 0) * _MINUTE
+    return moment.clock - (moment.zone or 0) * UNITS["minutes"]

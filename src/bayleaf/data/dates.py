@@ -18,10 +18,9 @@ from bayleaf.data.tables.columns import (
     TimeColumn,
     ValueColumn,
 )
+from bayleaf.data.tables.date_parts import DAY, HOUR, UNITS
 from bayleaf.wording import quoted
 
-DAY = 86_400_000_000
-HOUR = 3_600_000_000
 MONTHS = (
     "January",
     "February",
@@ -47,8 +46,6 @@ WEEKDAYS = (
 )
 DAYS = "days"
 PARTS = ("year", "month", "weekday", "hour", DAYS)
-# Units of durations, the largest first, in microseconds.
-UNITS = {"days": DAY, "hours": HOUR, "minutes": 60_000_000, "seconds": 1_000_000}
 
 
 def clock_of(instants: NDArray[np.int64], zone: int | str) -> NDArray[np.int64]:

@@ -19,11 +19,9 @@ from numpy.typing import NDArray
 from bayleaf.counts.occupied import MOST_WEIGHT
 from bayleaf.cpds.random_network import RandomNetwork
 from bayleaf.data.codes import Codes
+from bayleaf.scoring.plain_rules import NETWORKS_WITHOUT_CHANGE, bent
 from bayleaf.wording import brief_fields
 
-# Networks' worth of no change in the mean of what a parent changes, where some networks
-# lack a parent.
-NETWORKS_WITHOUT_CHANGE = 0.5
 # Least strength of a feature, nats.
 MIN_STRENGTH = 1e-3
 # Rates and the share of parents where none were learned: typical ones.
@@ -89,7 +87,7 @@ class PartialCases:
         at most one known feature and one if all are known.
         """
         alone, base = known_shares(self.strengths, known)
-        alone, base = 1.0 - _bent(alone, self.rate), _bent(base, self.base_rate)
+        alone, base = 1.0 - bent(alone, self.rate), bent(base, self.base_rate)
         return np.asarray(alone * known), base
 
     def alone_weights(self, weights: Floats) -> Floats:
@@ -137,11 +135,13 @@ class Sharing:
     __repr__ = brief_fields
 
     @cached_property
-    def _alone_weights(self) -> Floats:
+    def alone_weights(self) -> Floats:
+        """Weight of what each parent changes for a feature that is as if alone."""
         return self.rule.alone_weights(self.weights)
 
     @cached_property
-    def _deeper_weights(self) -> Floats:
+    def deeper_weights(self) -> Floats:
+        """The same of whole rows."""
         return deeper_weights(self.weights)
 
     @cached_property
@@ -152,8 +152,8 @@ class Sharing:
         """What terms count in sets (n_sets, n_features) of known features."""
         alone, base = self.rule.shares(known)
         others = 1.0 - alone
-        mixed = alone[:, :, None] * self._alone_weights
-        mixed = mixed + others[:, :, None] * self._deeper_weights
+        mixed = alone[:, :, None] * self.alone_weights
+        mixed = mixed + others[:, :, None] * self.deeper_weights
         for feature in self.rule.monotone:
             if total := self.weights[feature].sum():
                 others[:, feature] += alone[:, feature] / total
@@ -194,11 +194,6 @@ def known_shares(strengths: Floats, known: Flags) -> tuple[Floats, Floats]:
     whole = known.all(axis=1)
     others[whole], beyond[whole] = 1.0, 1.0
     return np.clip(others, 0.0, 1.0), np.clip(beyond, 0.0, 1.0)
-
-
-def _bent(share: Floats, rate: float) -> Floats:
-    """Zero at zero, one at one; above the share for rates above one."""
-    return np.asarray(rate * share / (1.0 - share + rate * share))
 
 
 def known_cells(codes: Codes, n_features: int) -> Flags:

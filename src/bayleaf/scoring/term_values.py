@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.inference.log_sums import log_sum_exp
+from bayleaf.scoring.plain_rules import MAX_LOG_DENSITY, elimination
 from bayleaf.scoring.terms import (
-    MAX_LOG_DENSITY,
     Counts,
     Density,
     Factor,
@@ -152,29 +152,6 @@ def summed_out(
         tables = [table for table in tables if variable not in table[0]]
         tables.append((scope, total))
     return tables
-
-
-def elimination(
-    scopes: Iterable[Iterable[int]], cards: Sequence[int], kept: set[int]
-) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Variables in the order in which they are summed out of tables with these scopes.
-
-    That with the smallest product of its tables goes first. With each, the other
-    variables of that product, in increasing order.
-    """
-    left = [set(scope) for scope in scopes]
-    while True:
-        joint: dict[int, set[int]] = {}
-        for scope in left:
-            for variable in scope - kept:
-                joint.setdefault(variable, set()).update(scope)
-        if not joint:
-            return
-        sizes = {v: prod(cards[u] for u in scope) for v, scope in joint.items()}
-        best = min(joint, key=lambda v: (sizes[v], v))
-        rest = joint[best] - {best}
-        left = [*(scope for scope in left if best not in scope), rest]
-        yield best, tuple(sorted(rest))
 
 
 def sliced(

@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.cpds.distribution import CPD
-from bayleaf.data.domain import Domain
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.scoring.partial_cases import Sharing
 from bayleaf.wording import quoted
@@ -26,8 +25,6 @@ Whole = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 PRIOR = -1
-# Bound of a log density, in nats, above and below.
-MAX_LOG_DENSITY = 50.0
 # Cells above which a table is not expanded.
 _MAX_CELLS = 50_000_000
 
@@ -381,26 +378,7 @@ def _given(term: Term, depths: Floats, others: Floats) -> Term:
     return replace(term, values=values)
 
 
-class Scored(Protocol):
-    """A model whose class scores are a sum of terms."""
-
-    @property
-    def domain(self) -> Domain:
-        """Features, then the class."""
-        ...
-
-    @property
-    def terms(self) -> Sequence[Term]:
-        """What class scores are sums of."""
-        ...
-
-    @property
-    def sharing(self) -> Sharing | None:
-        """How terms share evidence in partial cases, where they do."""
-        ...
-
-
-def program_of(model: Scored) -> ScoringProgram:
-    """Return the scoring program of a model, which every export is written from."""
+def program_of(model: Any) -> ScoringProgram:
+    """Return the scoring program of a `ClassModel`; every export is written from it."""
     program = ScoringProgram.of(model.domain.cards, model.terms)
     return replace(program, sharing=model.sharing)

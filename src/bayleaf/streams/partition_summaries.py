@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.planes import are_small_and_whole
 from bayleaf.data.codes import Codes
-from bayleaf.data.dates import HOUR
 from bayleaf.data.tables.columns import (
     Column,
     Name,
@@ -20,6 +19,7 @@ from bayleaf.data.tables.columns import (
     TimeColumn,
     ValueColumn,
 )
+from bayleaf.data.tables.date_parts import HOUR
 from bayleaf.streams import spool
 from bayleaf.streams.spilling import (
     TableRoles,

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from bayleaf.counts.table_counts import RowCounts
 from bayleaf.counts.threads import run_tasks
 from bayleaf.data.codes import Codes
-from bayleaf.data.dates import HOUR
 from bayleaf.data.partial_values import Hierarchies, take_groups_out
 from bayleaf.data.tables.columns import (
     Column,
@@ -28,6 +27,7 @@ from bayleaf.data.tables.columns import (
     TimeColumn,
     ValueColumn,
 )
+from bayleaf.data.tables.date_parts import HOUR
 from bayleaf.streams.spool import (
     MISSING,
     SHORT_RANGE,

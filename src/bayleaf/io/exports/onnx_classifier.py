@@ -198,13 +198,13 @@ def _codes(graph: Graph, one: _Input, cells: FeatureCells) -> tuple[str, str | N
             steps = np.array([[code - unknown for code in cells.codes.values()]])
             moves = graph.add("Mul", is_own, steps.astype(np.int64))
             moved = graph.add("ReduceSum", moves, [1], keepdims=0)
-            known = graph.add("Add", moved, np.array(unknown))
-        codes = graph.add("Where", graph.add("IsNaN", values), np.array(missing), known)
+            known = graph.add("Add", moved, unknown)
+        codes = graph.add("Where", graph.add("IsNaN", values), missing, known)
     if refused not in (missing, unknown):
         return codes, None
-    is_refused = graph.add("Equal", codes, np.array(refused))
-    last = np.array(cells.variable.n_states)
-    return graph.add("Where", is_refused, last, codes), is_refused
+    is_refused = graph.add("Equal", codes, refused)
+    n_states = cells.variable.n_states
+    return graph.add("Where", is_refused, n_states, codes), is_refused
 
 
 # ---- results
@@ -219,12 +219,12 @@ def _calibrated(
 ) -> str:
     """Scores under the temperature and the prior shift; see `Predictor.calibration`."""
     temperature, shift = predictor.temperature, predictor.prior_shift
-    scale: str | Floats = np.array(temperature)
+    scale: str | float = temperature
     added: str | Floats | None = shift
     if temperature != 1.0 and any(cell.may_be_unknown for cell in cells):
         known = operators.known([cell.variable.n_states for cell in cells])
         _, share = known_shares(graph, predictor.strengths, known)
-        rest = graph.add("Sub", np.array(1.0), share)
+        rest = graph.add("Sub", 1.0, share)
         rate = graph.add("Add", share, graph.add("Mul", rest, scale))
         # Of rows that know all features it is the temperature, to the last bit.
         scale = graph.add("Div", scale, rate)
@@ -246,7 +246,7 @@ def _write_results(
     """Add the nodes of probabilities and labels."""
     if refused:
         column = graph.add("Unsqueeze", graph.joined("Or", refused), [1])
-        scores = graph.add("Where", column, np.array(np.nan), scores)
+        scores = graph.add("Where", column, np.nan, scores)
     highest = graph.add("ReduceMax", scores, axes=[1], keepdims=1)
     powers = graph.add("Exp", graph.add("Sub", scores, highest))
     total = graph.add("ReduceSum", powers, [1], keepdims=1)
@@ -260,7 +260,7 @@ def _write_results(
     none = np.iinfo(np.int64).min if is_number else ""
     # Where there is no probability, there is no class either.
     is_none = graph.add("Squeeze", graph.add("IsNaN", total), [1])
-    place = graph.add("Where", is_none, np.array(len(classes)), chosen)
+    place = graph.add("Where", is_none, len(classes), chosen)
     labels = np.array([*classes.tolist(), none], dtype=classes.dtype)
     graph.add("Gather", labels, place, output=outputs[0])
 

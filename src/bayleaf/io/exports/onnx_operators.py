@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayleaf.scoring.fusing import fused, tables_by_weight, tables_of
-from bayleaf.scoring.partial_cases import (
-    NETWORKS_WITHOUT_CHANGE,
-    Sharing,
-    deeper_weights,
-)
-from bayleaf.scoring.term_values import elimination
-from bayleaf.scoring.terms import (
+from bayleaf.scoring.partial_cases import Sharing
+from bayleaf.scoring.plain_rules import (
     MAX_LOG_DENSITY,
+    NETWORKS_WITHOUT_CHANGE,
+    elimination,
+)
+from bayleaf.scoring.terms import (
     Bank,
     Density,
     Factor,
@@ -117,7 +116,7 @@ class Graph:
         """Logarithm of the sum of exponentials along an axis, which is kept."""
         highest = self.add("ReduceMax", values, axes=[axis], keepdims=1)
         # Without it minus infinity less itself is no number.
-        finite = self.add("Max", highest, np.array(-1e300))
+        finite = self.add("Max", highest, -1e300)
         powers = self.add("Exp", self.add("Sub", values, finite))
         total = self.add("ReduceSum", powers, [axis], keepdims=1)
         return self.add("Add", self.add("Log", total), finite)
@@ -171,7 +170,7 @@ class TermOperators:
                 parts.append(self._log_sum(term))
         # A zero for each row: all parts may be constants.
         column = graph.add("Unsqueeze", self._codes[0], [1])
-        zeros = graph.cast(graph.add("Mul", column, np.array(0)), "DOUBLE")
+        zeros = graph.cast(graph.add("Mul", column, 0), "DOUBLE")
         return graph.add("Add", graph.joined("Add", parts), zeros)
 
     def known(self, cards: Sequence[int]) -> str:
@@ -196,7 +195,7 @@ class TermOperators:
         """Numbers of joint states, the first digit varying slowest, (n_rows,)."""
         index, *rest = digits
         for digit, radix in zip(rest, radices[1:], strict=True):
-            larger = self._graph.add("Mul", index, np.array(radix))
+            larger = self._graph.add("Mul", index, radix)
             index = self._graph.add("Add", larger, digit)
         return index
 
@@ -213,7 +212,7 @@ class TermOperators:
             return graph.add("Gather", table, index)
         if look.gate is not None:
             counts = graph.add("Gather", look.gate, self._codes[look.owner])
-            index = graph.add("Where", counts, index, np.array(n_cells))
+            index = graph.add("Where", counts, index, n_cells)
         distinct, rows = np.unique(look.rows, axis=0, return_inverse=True)
         # The first row is that of joint states without an entry.
         table = np.concatenate([np.zeros((1, distinct.shape[1])), distinct])
@@ -242,7 +241,7 @@ class TermOperators:
         """The weighted log density, zero for a missing number, (n_rows, n_classes)."""
         add = self._graph.add
         codes = [
-            add("Min", self._codes[feature], np.array(len(positions)))
+            add("Min", self._codes[feature], len(positions))
             for feature, positions in zip(term.features, term.positions)
         ]
         # Missing numbers are at the mean of their class.
@@ -261,20 +260,18 @@ class TermOperators:
             product = self._graph.joined("Add", products)
             squares.append(add("Mul", product, product))
         leverage = self._graph.joined("Add", squares)
-        spread = add("Mul", add("Add", leverage, np.array(1.0)), term.scale)
+        spread = add("Mul", add("Add", leverage, 1.0), term.scale)
         for k, code in enumerate(codes[1:], 1):
             table = np.zeros((len(term.positions[k]) + 1, len(term.scale)))
             table[-1] = term.slopes[k] ** 2 * term.variances[k]
             spread = add("Add", spread, add("Gather", table, code))
         square = add("Mul", residual, residual)
         ratio = add("Div", square, add("Mul", spread, term.freedom))
-        far = add("Log", add("Add", ratio, np.array(1.0)))
+        far = add("Log", add("Add", ratio, 1.0))
         tail = add("Mul", far, (term.freedom + 1.0) / 2.0)
-        width = add("Mul", add("Log", spread), np.array(0.5))
+        width = add("Mul", add("Log", spread), 0.5)
         logs = add("Sub", add("Sub", term.constants, width), tail)
-        bounded = add(
-            "Clip", logs, np.array(-MAX_LOG_DENSITY), np.array(MAX_LOG_DENSITY)
-        )
+        bounded = add("Clip", logs, -MAX_LOG_DENSITY, MAX_LOG_DENSITY)
         weight = _extended(np.full((len(term.positions[0]), 1), term.weight))
         return add("Mul", bounded, add("Gather", weight, codes[0]))
 
@@ -294,17 +291,15 @@ class TermOperators:
         tested = np.where(features < 0, len(cards), features)
         unknown = np.array([*cards, 0])[tested]
         columns = [graph.add("Unsqueeze", code, [1]) for code in self._codes]
-        leaf = graph.add("Mul", columns[0], np.array(0))
+        leaf = graph.add("Mul", columns[0], 0)
         cells = graph.add("Concat", *columns, leaf, axis=1)
         node = graph.add("Add", leaf, starts[None])
         # Where splits have weights, each adds its change; else the last node its value.
         values = np.concatenate([tree.values for tree in trees])
         changes = np.zeros(len(values))
         inner = np.flatnonzero(features >= 0)
-        for side in range(2):
-            changes[children[inner] + side] = (
-                values[children[inner] + side] - values[inner]
-            )
+        below = children[inner, None] + np.arange(2)
+        changes[below] = values[below] - values[inner, None]
         parts = []
         for _ in range(_depth(features, children, starts)):
             feature = graph.add("Gather", tested, node)
@@ -322,7 +317,7 @@ class TermOperators:
             if weights is not None:
                 share = graph.add("GatherElements", weights.others, feature, axis=1)
                 step = graph.add("Mul", graph.add("Gather", changes, child), share)
-                parts.append(graph.add("Where", stops, np.array(0.0), step))
+                parts.append(graph.add("Where", stops, 0.0, step))
             node = graph.add("Where", stops, node, child)
         by_class = np.eye(n_classes)[[tree.label for tree in trees]]
         total = graph.joined("Add", parts or [graph.add("Gather", values, node)])
@@ -338,11 +333,11 @@ class TermOperators:
         missing = sorted(v for v in parents if v < n_features and self._may_miss[v])
         known = list(codes)
         for v in missing:
-            known[v] = graph.add("Min", codes[v], np.array(cards[v] - 1))
+            known[v] = graph.add("Min", codes[v], cards[v] - 1)
         scores = self._summed_out(term, known, [])
         if missing:
             # Rows that lack a parent are scored again, over all of its states.
-            tests = [graph.add("Equal", codes[v], np.array(cards[v])) for v in missing]
+            tests = [graph.add("Equal", codes[v], cards[v]) for v in missing]
             is_open = graph.joined("Or", tests)
             rows = graph.add("Squeeze", graph.add("NonZero", is_open), [0])
             chosen = [graph.add("Gather", code, rows) for code in codes]
@@ -351,7 +346,7 @@ class TermOperators:
             scores = graph.add("ScatterND", scores, indices, summed)
         if term.weight == 1.0:
             return scores
-        return graph.add("Mul", scores, np.array(term.weight))
+        return graph.add("Mul", scores, term.weight)
 
     def _summed_out(
         self, term: SumOut, codes: Sequence[str], missing: Sequence[int]
@@ -438,7 +433,7 @@ class TermOperators:
         if not term.fallback:
             return scores
         highest = graph.add("ReduceMax", scores, axes=[1], keepdims=1)
-        counts = graph.add("Greater", highest, np.array(-np.inf))
+        counts = graph.add("Greater", highest, -np.inf)
         tables = fused(term.fallback, by_owner=False)
         alone = graph.joined("Add", list(map(self._look, tables)))
         return graph.add("Where", counts, scores, alone)
@@ -479,18 +474,18 @@ def known_shares(graph: Graph, strengths: Floats, known: str) -> tuple[str, str]
     Of flags `known` (n_rows, n_features): (n_rows, n_features) and (n_rows, 1).
     """
     number = graph.add("ReduceSum", graph.cast(known, "INT64"), [1], keepdims=1)
-    is_whole = graph.add("Equal", number, np.array(len(strengths)))
+    is_whole = graph.add("Equal", number, len(strengths))
     if len(strengths) < 2:
         return graph.constant(np.ones((1, 1))), graph.cast(is_whole, "DOUBLE")
-    counted = graph.add("Where", known, strengths[None], np.array(0.0))
+    counted = graph.add("Where", known, strengths[None], 0.0)
     summed = graph.add("ReduceSum", counted, [1], keepdims=1)
     top = graph.add("ReduceMax", counted, axes=[1], keepdims=1)
 
     def share(without: str | Floats, largest: Floats) -> str:
         part = graph.add("Sub", summed, without)
         part = graph.add("Div", part, strengths.sum() - largest)
-        clipped = graph.add("Clip", part, np.array(0.0), np.array(1.0))
-        return graph.add("Where", is_whole, np.array(1.0), clipped)
+        clipped = graph.add("Clip", part, 0.0, 1.0)
+        return graph.add("Where", is_whole, 1.0, clipped)
 
     largest = strengths.max(keepdims=True)[None]
     return share(strengths[None], strengths[None]), share(top, largest)
@@ -510,14 +505,14 @@ class CaseWeights:
         """How far features are as if alone, and the base as learned, by row."""
         rule = self._sharing.rule
         others, beyond = known_shares(self._graph, rule.strengths, self._known)
-        alone = self._graph.add("Sub", np.array(1.0), self._bent(others, rule.rate))
+        alone = self._graph.add("Sub", 1.0, self._bent(others, rule.rate))
         return alone, self._bent(beyond, rule.base_rate)
 
     def _bent(self, share: str, rate: float) -> str:
         """Zero at zero, one at one; above the share for rates above one."""
         graph = self._graph
-        part = graph.add("Mul", share, np.array(rate))
-        rest = graph.add("Sub", np.array(1.0), share)
+        part = graph.add("Mul", share, rate)
+        rest = graph.add("Sub", 1.0, share)
         return graph.add("Div", part, graph.add("Add", rest, part))
 
     def base(self, learned: Floats) -> str:
@@ -537,8 +532,8 @@ class CaseWeights:
         for feature in sharing.rule.monotone:
             if total := sharing.weights[feature].sum():
                 rates[feature] += 1.0 / total
-        alone = graph.add("Pad", self._shares[0], np.array([0, 0, 0, 1]), np.array(1.0))
-        return graph.add("Add", graph.add("Mul", alone, rates[None]), np.array(1.0))
+        alone = graph.add("Pad", self._shares[0], np.array([0, 0, 0, 1]), 1.0)
+        return graph.add("Add", graph.add("Mul", alone, rates[None]), 1.0)
 
     def of(self, feature: int, n_parents: int = -1) -> str:
         """Weight of what parents of a feature change, or of its other terms (-1)."""
@@ -549,8 +544,8 @@ class CaseWeights:
         """Weights of what the last of so many parents changes, of all features."""
         if n_parents not in self._mixed:
             graph, sharing = self._graph, self._sharing
-            whole = deeper_weights(sharing.weights)[:, n_parents]
-            single = sharing.rule.alone_weights(sharing.weights)[:, n_parents]
+            whole = sharing.deeper_weights[:, n_parents]
+            single = sharing.alone_weights[:, n_parents]
             alone = graph.add("Mul", self._shares[0], (single - whole)[None])
             mixed = graph.add("Add", alone, whole[None])
             divisor = self._divisor(n_parents)
@@ -562,7 +557,7 @@ class CaseWeights:
         graph, parents = self._graph, self._sharing.parents
         n_networks, n_features, _ = parents.shape
         if not n_parents:
-            return graph.constant(np.array(float(n_networks)))
+            return graph.constant(float(n_networks))
         while len(self._depths) < n_parents:
             # A feature more is known where there is no parent.
             depth = parents[:, :, len(self._depths)]
@@ -576,4 +571,4 @@ class CaseWeights:
         )
         counted = graph.add("ReduceSum", shaped, [1], keepdims=0)
         some = graph.add("Add", graph.cast(counted, "DOUBLE"), NETWORKS_WITHOUT_CHANGE)
-        return graph.add("Min", some, np.array(float(n_networks)))
+        return graph.add("Min", some, float(n_networks))

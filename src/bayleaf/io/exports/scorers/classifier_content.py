@@ -22,7 +22,7 @@ from bayleaf.io.exports.characters import equal_pair
 from bayleaf.io.exports.feature_cells import FeatureCells, feature_cells
 from bayleaf.io.exports.packing import digits_of, packed
 from bayleaf.models.predictor import Predictor
-from bayleaf.scoring.partial_cases import Sharing, deeper_weights
+from bayleaf.scoring.partial_cases import Sharing
 from bayleaf.scoring.terms import (
     Bank,
     Counts,
@@ -363,12 +363,12 @@ class _Pool:
         factors = np.zeros(len(weights))
         for feature in rule.monotone:
             factors[feature] = 1.0 / (weights[feature].sum() or np.inf)
-        by_depth = rule.alone_weights(weights), deeper_weights(weights)
         return [
             "Sharing",
             self.numbers(rule.strengths),
             [float(rule.rate), float(rule.base_rate)],
-            *([self.numbers(row) for row in weights] for weights in by_depth),
+            [self.numbers(row) for row in sharing.alone_weights],
+            [self.numbers(row) for row in sharing.deeper_weights],
             self.numbers(sharing.prior),
             self.numbers(factors),
         ]

@@ -19,11 +19,20 @@ from bayleaf.models.predictor import ModelLike, Predictor
 # Larger models are compressed: a person would not read their numbers anyway.
 _PLAIN_CHARACTERS = 100_000
 _WIDTH = 4000
-# Names that lines import and define.
-_IMPORT = re.compile(r"^(?:from (\S+) )?import ([\w, ]+)$", re.M)
+# Names that lines import from the standard library, and names that lines define.
+_IMPORT = re.compile(r"^(?:from (?!bayleaf)(\S+) )?import ([\w, ]+)$", re.M)
 # Empty lines between definitions; constants that follow each other are one.
 _BETWEEN = re.compile(r"\n\n\n|\n\n(?=[A-Z_#])")
 _DEFINED = re.compile(r"^(?:(?:def|class) )?(\w+)(?:\(|:| = )", re.M)
+# The modules that a Python file takes definitions of.
+_FOLDER = "io/exports/scorers/program"
+_PROGRAM = (
+    "scoring/plain_rules.py",
+    f"{_FOLDER}/engine.py",
+    "data/tables/date_parts.py",
+    f"{_FOLDER}/cell_values.py",
+    f"{_FOLDER}/row_scorer.py",
+)
 # A function of a script, with the comment above it.
 _FUNCTION = re.compile(r"^/\*\* [^/]*\*/\nfunction (\w+)\(.*?^}\n\n?", re.M | re.S)
 
@@ -246,11 +255,10 @@ def _without_unused(script: str) -> str:
 @cache
 def _definitions() -> tuple[dict[str, str], dict[str, tuple[str, set[str]]]]:
     """Modules of imported names; texts that define names, with the words in them."""
-    folder = files("bayleaf.io.exports.scorers").joinpath("program")
     imports: dict[str, str] = {}
     definitions: dict[str, tuple[str, set[str]]] = {}
-    for file in ("engine.py", "cell_values.py", "row_scorer.py"):
-        source = folder.joinpath(file).read_text(encoding="utf-8")
+    for file in _PROGRAM:
+        source = files("bayleaf").joinpath(file).read_text(encoding="utf-8")
         for module, own in re.findall(_IMPORT, source):
             start = f"from {module} " if module else ""
             imports |= dict.fromkeys(own.split(", "), start)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bayleaf.data.dates import UNITS
+from bayleaf.data.tables.date_parts import UNITS
 from bayleaf.io.atomic import write_export
 from bayleaf.io.exports.characters import check_characters, check_integers
 from bayleaf.io.exports.feature_cells import FeatureCells, feature_cells

@@ -35,15 +35,11 @@ from bayleaf.io.exports.sql.words import (
     times,
 )
 from bayleaf.scoring.fusing import fused, tables_by_weight, tables_of
-from bayleaf.scoring.partial_cases import (
-    NETWORKS_WITHOUT_CHANGE,
-    Floats,
-    deeper_weights,
-)
+from bayleaf.scoring.plain_rules import MAX_LOG_DENSITY, NETWORKS_WITHOUT_CHANGE
 from bayleaf.scoring.terms import (
-    MAX_LOG_DENSITY,
     PRIOR,
     Density,
+    Floats,
     LogSum,
     Look,
     ScoringProgram,
@@ -317,7 +313,6 @@ class CaseWeights:
     ) -> None:
         assert program.sharing is not None
         self._sharing = program.sharing
-        self._alone = program.sharing.rule.alone_weights(program.sharing.weights)
         # Flags of the features that are not known in all rows.
         self._flags = {
             v: case([(f"c{v} < {cell.variable.n_states}", "1")], "0")
@@ -337,7 +332,7 @@ class CaseWeights:
         self._add_shares(sets)
         self.base = self._base(program.base)
         self.factors: dict[tuple[int, int], str] = {}
-        n_features, n_depths = self._alone.shape
+        n_features, n_depths = self._sharing.weights.shape
         weighed = [(v, n) for v in range(n_features) for n in range(-1, n_depths)]
         parts = batches(weighed, lambda own: len(own) <= _WEIGHTS_PER_STAGE)
         joins: list[str] = []
@@ -384,8 +379,8 @@ class CaseWeights:
             if feature in sharing.rule.monotone and weights.sum():
                 rate += 1.0 / float(weights.sum())
             return f"(1 + {num(rate)} * {alone})"
-        whole = float(deeper_weights(weights)[n_parents])
-        single = float(self._alone[feature, n_parents])
+        whole = float(sharing.deeper_weights[feature, n_parents])
+        single = float(sharing.alone_weights[feature, n_parents])
         mixed = f"({num(whole)} + {num(single - whole)} * {alone})"
         # Networks by the parents that need not be known.
         n_networks = len(sharing.parents)

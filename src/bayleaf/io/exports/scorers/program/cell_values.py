@@ -9,6 +9,16 @@ import datetime
 import re
 from typing import Any
 
+from bayleaf.data.tables.date_parts import (
+    DAY,
+    HOUR,
+    MICROSECOND,
+    START,
+    UNITS,
+    clock_and_zone,
+    time_of,
+)
+
 # Codes, such as those of post offices, may begin with zeros that numbers lose.
 _PADDED = re.compile(r"[^\d.,]*0\d", re.ASCII)
 # Digits in groups, whose sign is the first or second group, or with decimals alone.
@@ -18,12 +28,6 @@ _GROUPED = re.compile(
     re.ASCII,
 )
 _BLANKS = str.maketrans("\xa0\u2007\u2009\u202f\u2019", "    '")
-
-_START = datetime.datetime(1970, 1, 1)
-_MICROSECOND = datetime.timedelta(microseconds=1)
-_DAY = 86_400_000_000
-_HOUR = 3_600_000_000
-_UNITS = {"days": _DAY, "hours": _HOUR, "minutes": 60_000_000, "seconds": 1_000_000}
 
 
 class Numbers:
@@ -77,77 +81,48 @@ class Times:
         if found is None:
             return "durations" if cell.form == "date" else "dates"
         if cell.form == "duration":
-            unit = _UNITS[cell.unit]
+            unit = UNITS[cell.unit]
             return found // unit if found % unit == 0 else found / unit
         if cell.part == "days":
-            return (found - cell.origin) / _DAY
+            return (found - cell.origin) / DAY
         if cell.part == "hour":
-            return found // _HOUR % 24
+            return found // HOUR % 24
         if cell.part == "weekday":
             # The first day of 1970 was a Thursday.
-            return (found // _DAY + 3) % 7
-        moment = _START + datetime.timedelta(microseconds=found)
+            return (found // DAY + 3) % 7
+        moment = START + datetime.timedelta(microseconds=found)
         return moment.year if cell.part == "year" else moment.month - 1
 
     def _moment(self, value: Any, text: Any) -> Any:
         """Microseconds since 1970 by the clock of training; None for no such date."""
         if isinstance(value, datetime.datetime):
-            moment = (value.replace(tzinfo=None) - _START) // _MICROSECOND
+            moment = (value.replace(tzinfo=None) - START) // MICROSECOND
             ahead = value.utcoffset()
-            offset = None if ahead is None else ahead // _MICROSECOND
+            offset = None if ahead is None else ahead // MICROSECOND
             return _by_clock(moment, offset, text.get("zone"))
         if isinstance(value, datetime.date):
-            return (value - _START.date()) // _MICROSECOND
+            return (value - START.date()) // MICROSECOND
         order = text.get("order", "y-m-d")
         found = isinstance(value, str) and self.patterns[order].fullmatch(value.strip())
-        return _of_calendar(found.groupdict(), text) if found else None
+        months, eras = text.get("months"), text.get("eras")
+        time = found and clock_and_zone(found.groupdict(), months, eras)
+        if not time:
+            return None
+        minutes = time[1]
+        offset = None if minutes is None else minutes * UNITS["minutes"]
+        return _by_clock(time[0], offset, text.get("zone"))
 
     def _duration(self, value: Any) -> Any:
         """Microseconds of a duration or since midnight; None for neither."""
         if isinstance(value, datetime.timedelta):
-            return value // _MICROSECOND
+            return value // MICROSECOND
         if isinstance(value, datetime.time):
             seconds = (value.hour * 60 + value.minute) * 60 + value.second
             return seconds * 1_000_000 + value.microsecond
         found = isinstance(value, str) and self.patterns["time"].fullmatch(
             value.strip()
         )
-        return _of_clock(found.groupdict()) if found else None
-
-
-def _of_calendar(parts: Any, text: Any) -> Any:
-    """Microseconds since 1970 of the parts of a date, by the clock of a zone."""
-    word, quarter, week = parts.get("b"), parts.get("q"), parts.get("w")
-    half, end = parts.get("s"), parts.get("e")
-    era, digits = parts.get("era"), parts.get("y") or parts["n"].replace("\u5143", "1")
-    year = int(digits) + (text["eras"][era] if era else 0)
-    if len(digits) == 2 and not era:
-        year += 1900 if year > 68 else 2000
-    month = text["months"].get(word.lower(), 0) if word else int(parts.get("m") or 1)
-    if quarter:
-        month = 3 * int(quarter) - 2
-    if half:
-        month = 6 * int(half) - 5
-    if end and (year + 1) % 10 ** len(end) != int(end):
-        return None
-    try:
-        if week:
-            weekday = int(parts["k"] or 1)
-            day = datetime.datetime.fromisocalendar(year, int(week), weekday)
-        else:
-            day = datetime.datetime(year, month, int(parts.get("d") or 1))
-    except ValueError:
-        return None
-    time, zone = _of_clock(parts), parts["zone"]
-    if time is None:
-        return None
-    offset = None
-    if zone:
-        digits = zone[1:].replace(":", "").ljust(4, "0") if zone[0] in "+-" else "0000"
-        minutes = int(digits[:2]) * 60 + int(digits[2:])
-        offset = (-minutes if zone[0] == "-" else minutes) * 60_000_000
-    moment = (day - _START) // _MICROSECOND + time
-    return _by_clock(moment, offset, text.get("zone"))
+        return time_of(found.groupdict()) if found else None
 
 
 def _by_clock(moment: Any, offset: Any, zone: Any) -> Any:
@@ -161,27 +136,10 @@ def _by_clock(moment: Any, offset: Any, zone: Any) -> Any:
         return moment if zone is None and offset is None else None
     moment -= offset
     if isinstance(zone, int):
-        return moment + zone * 60_000_000
+        return moment + zone * UNITS["minutes"]
     from zoneinfo import ZoneInfo
 
-    instant = _START + datetime.timedelta(microseconds=moment)
+    instant = START + datetime.timedelta(microseconds=moment)
     instant = instant.replace(tzinfo=ZoneInfo("UTC"))
     local = instant.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
-    return (local - _START) // _MICROSECOND
-
-
-def _of_clock(parts: Any) -> Any:
-    """Microseconds since midnight of the parts of a text; None for no such time."""
-    names = ("hour", "minute", "second")
-    hour, minute, second = [int(parts[name] or 0) for name in names]
-    half = parts["half"]
-    if half:
-        if not 1 <= hour <= 12:
-            return None
-        hour = hour % 12 + (12 if half[0] in "pP" else 0)
-    is_long = "days" in parts and parts["second"] and not (half or parts["days"])
-    if (hour > 23 and not is_long) or minute > 59 or second > 59:
-        return None
-    hour += 24 * int(parts.get("days") or 0)
-    fraction = int((parts["part"] or "").ljust(6, "0")[:6])
-    return ((hour * 60 + minute) * 60 + second) * 1_000_000 + fraction
+    return (local - START) // MICROSECOND

@@ -15,7 +15,16 @@ import zlib
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
+from operator import sub
+from types import SimpleNamespace
 from typing import Any
+
+from bayleaf.scoring.plain_rules import (
+    MAX_LOG_DENSITY,
+    NETWORKS_WITHOUT_CHANGE,
+    bent,
+    elimination,
+)
 
 _NOTHING = -math.inf
 
@@ -128,10 +137,6 @@ class Program:
             for owner, own in enumerate(term.odds(codes, target, against)):
                 odds[owner] += own
         return odds[-1], odds[:-1]
-
-
-# Bound of a log density, above and below, nats.
-_MAX_LOG_DENSITY = 50.0
 
 
 class Look:
@@ -247,7 +252,7 @@ def _log_density(
     # As in the library: the freedom magnifies how this sum is rounded.
     far = math.log(1.0 + residual**2 / (spread * freedom))
     logs: float = constant - math.log(spread) / 2 - (freedom + 1) * far / 2
-    return min(max(logs, -_MAX_LOG_DENSITY), _MAX_LOG_DENSITY)
+    return min(max(logs, -MAX_LOG_DENSITY), MAX_LOG_DENSITY)
 
 
 # Sums of cells that are kept.
@@ -325,7 +330,10 @@ class Counts:
         pseudo = self.pseudo.get(states[0], 0.0)
         if not pseudo > 0:
             return
-        weights = given.steps(self.features) if given else self.weights
+        weights = self.weights
+        if given:
+            deeper = [*given.depths[self.features[0]][: len(states)], 0.0]
+            weights = list(map(sub, deeper, deeper[1:]))
         if not any(weights):
             return
         own = nats[self.features[0]]
@@ -363,23 +371,8 @@ def _numbers(short: Any) -> list[Any]:
     return found
 
 
-# Networks' worth of no change in the mean of what a parent changes.
-_WITHOUT_CHANGE = 0.5
 # Sets of known features whose weights are kept.
 _MAX_SETS = 200
-
-
-class Given:
-    """The base and the weights of rows that know the same features."""
-
-    def __init__(self, base: Any, depths: Any, scales: Any) -> None:
-        # By feature: weights of what each further parent changes, and of other terms.
-        self.base, self.depths, self.scales = base, depths, scales
-
-    def steps(self, family: Sequence[int]) -> list[float]:
-        """Weight of each depth of a family."""
-        depths = self.depths[family[0]][: len(family)]
-        return [weight - deeper for weight, deeper in zip(depths, [*depths[1:], 0.0])]
 
 
 class Sharing:
@@ -407,11 +400,12 @@ class Sharing:
                 self.parents[term.features[0]].append(term.features[1:])
         self.given = lru_cache(_MAX_SETS)(self._given)
 
-    def _given(self, known: tuple[bool, ...]) -> Given:
+    def _given(self, known: tuple[bool, ...]) -> SimpleNamespace:
+        """The base and, by feature, weights of each depth and of other terms."""
         others, beyond = known_shares(self.strengths, known)
         rate, base_rate = self.rates
-        share = _bent(beyond, base_rate)
-        alone = [1 - _bent(u, rate) if k else 0.0 for u, k in zip(others, known)]
+        share = bent(beyond, base_rate)
+        alone = [1 - bent(u, rate) if k else 0.0 for u, k in zip(others, known)]
         base = [
             learned if share == 1 or math.isinf(log) else log + share * (learned - log)
             for learned, log in zip(self.base, self.prior)
@@ -424,7 +418,7 @@ class Sharing:
             for m, weights, parents in zip(alone, self.weights, self.parents)
         ]
         scales = [1 - m + m * factor for m, factor in zip(alone, self.factors)]
-        return Given(base, depths, scales)
+        return SimpleNamespace(base=base, depths=depths, scales=scales)
 
     def _networks(
         self, networks: list[list[int]], known: Sequence[bool]
@@ -436,12 +430,7 @@ class Sharing:
             for depth in range(next(missing, len(counted))):
                 counted[depth] += 1
         whole = len(networks)
-        return [n if n == whole else n + _WITHOUT_CHANGE for n in counted]
-
-
-def _bent(share: float, rate: float) -> float:
-    """Zero at zero and one at one; above the share for rates above one."""
-    return rate * share / (1 - share + rate * share)
+        return [n if n == whole else n + NETWORKS_WITHOUT_CHANGE for n in counted]
 
 
 # Largest table that summing out may build: a list of some hundred megabytes.
@@ -489,6 +478,11 @@ class Table:
         return [self.logs[cell] for cell in cells]
 
 
+def _cell_sum(views: Sequence[_View], label: int) -> Any:
+    """Sum of the cells of a class in parts of tables over the class alone."""
+    return sum([t.logs[first + label * t.step] for _, first, t in views])
+
+
 class SumOut:
     """The joint probability of the class and the known features of a row."""
 
@@ -502,7 +496,7 @@ class SumOut:
     ) -> None:
         self.cards, self.order = program.integers[cards], program.integers[order]
         self.weight = weight
-        self.label, self.numbers = len(self.cards) - 1, program.numbers
+        self.label = len(self.cards) - 1
         # A family ends with its child; tables of children come before their parents'.
         self.tables = [
             Table(program.numbers, program.integers[family], self.cards, start)
@@ -519,12 +513,12 @@ class SumOut:
         self.prior = self.scores([])
 
     def _views(self, codes: Sequence[int]) -> list[_View]:
-        """Parts of tables for the first class; those that sum to one are left out."""
-        known = [-1] * self.label + [0]
+        """Parts of tables by what is unknown; those that sum to one are left out."""
+        known = [-1] * len(self.cards)
         for variable, code in enumerate(codes):
             if code < self.cards[variable]:
                 known[variable] = code
-        views, needed = [], set()
+        views, needed = [], {self.label}
         for table in self.tables:
             child = table.family[-1]
             # An unknown child of no known variable sums to one.
@@ -536,54 +530,38 @@ class SumOut:
 
     def scores(self, codes: Sequence[int]) -> list[float]:
         """Weighted log of the joint probability with each class."""
-        views, logs = self._views(codes), self.numbers
-        cells = [(first, table.step) for known, first, table in views if not known]
-        left = [view for view in views if view[0]]
-        order = self.order_of(tuple([others for others, _, _ in left]))
-        scores = []
-        for k in range(self.cards[self.label]):
-            total = sum([logs[first + k * step] for first, step in cells])
-            own = [(v, first + k * table.step, table) for v, first, table in left]
-            scores.append(self.weight * (total + self._total(own, order)))
-        return scores
-
-    def _total(self, views: list[_View], order: Sequence[int]) -> float:
-        """Logarithm of the product of tables, variables summed out in some order.
-
-        Sums are kept for the next row, or the same one with another feature revealed.
-        """
-        total = 0.0
-        for variable in order:
-            ours = tuple([view for view in views if variable in view[0]])
-            views = [view for view in views if variable not in view[0]]
+        views = self._views(codes)
+        looked_up = [view for view in views if self._is_of_class(view)]
+        left = [view for view in views if not self._is_of_class(view)]
+        summed: list[_View] = []
+        for variable in self.order_of(tuple([others for others, _, _ in left])):
+            ours = tuple([view for view in left if variable in view[0]])
+            left = [view for view in left if variable not in view[0]]
+            # Sums are kept for the next row, or this one with more features revealed.
             table = self.sums.get(ours) or self._summed(variable, ours)
-            if table.family:
-                views.append((table.family, 0, table))
-            else:
-                total += table.logs[0]
-        return total
+            view = table.family, 0, table
+            (summed if self._is_of_class(view) else left).append(view)
+        return [
+            self.weight * (_cell_sum(looked_up, k) + _cell_sum(summed, k))
+            for k in range(self.cards[self.label])
+        ]
+
+    def _is_of_class(self, view: _View) -> bool:
+        """Whether a part of a table is over the class, or nothing, alone."""
+        return view[0] in ((), (self.label,))
 
     def _order_of(self, scopes: tuple[tuple[int, ...], ...]) -> list[int]:
         """The variables of tables, that with the smallest product of tables first."""
-        found, left = [], [set(scope) for scope in scopes]
-        while any(left):
-            joint: dict[int, set[int]] = {}
-            for scope in left:
-                for variable in scope:
-                    joint.setdefault(variable, set()).update(scope)
-            size, best = min(
-                (math.prod([self.cards[v] for v in scope]), variable)
-                for variable, scope in joint.items()
-            )
+        order, parts = [], [{*scope} - {self.label} for scope in scopes]
+        for variable, others in elimination(parts, self.cards, set()):
+            size = math.prod([self.cards[v] for v in (variable, *others)])
             if size > _MOST_CELLS:
                 raise ValueError(
                     "too many values are missing: summing them out needs a table of "
                     f"{size} cells, more than {_MOST_CELLS}; give some of them"
                 )
-            found.append(best)
-            left = [scope for scope in left if best not in scope]
-            left.append(joint[best] - {best})
-        return found
+            order.append(variable)
+        return order
 
     def _summed(self, variable: int, views: Sequence[_View]) -> Table:
         """The product of tables, summed over a variable that all of them hold."""
@@ -603,7 +581,7 @@ class SumOut:
         """Log-odds by feature, and of the prior, which is last."""
         odds = [*[0.0] * len(codes), self.prior[target] - self.prior[against]]
         views = self._views(codes)
-        if self.is_simple and not any(others for others, _, _ in views):
+        if self.is_simple and all(map(self._is_of_class, views)):
             # What the distribution of each feature adds.
             for _, first, table in views:
                 if table.step and len(table.family) > 1:
