@@ -64,7 +64,7 @@ EXPRESSIONS = [
 NAMES = {
     "told": ("message, with_explanation, is_reported", 89),
     "said": ("log_likelihood, reported, text", 16),
-    "found": ("result, scores, matches: the noun of what it is", 463),
+    "found": ("result, scores, matches: the noun of what it is", 461),
     "own": ("what it belongs to", 447),
     "kept": ("what is kept: columns, rows, states", 93),
     "parted": ("parts, groups", 0),

@@ -10,10 +10,10 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.partial_values import Rows, available_codes
 from bayleaf.describe.local_structure_text import group_name, membership
-from bayleaf.explain.subject import predictor_of, rows_of
+from bayleaf.explain.subject import rows_of
 from bayleaf.models.explanation import RuledExplanations
 from bayleaf.models.latent_rules import condition_text
-from bayleaf.models.predictor import ModelLike
+from bayleaf.models.predictor import ModelLike, predictor_inside
 from bayleaf.typing import RowsLike
 from bayleaf.wording import name_list, shown_name, stated
 
@@ -44,7 +44,7 @@ def contexts(model: ModelLike, X: RowsLike | Rows) -> list[list[str]]:
     Boutilier, Friedman, Goldszmidt and Koller (1996) define context-specific
     independence.
     """
-    predictor, rows = predictor_of(model), rows_of(model, X)
+    predictor, rows = predictor_inside(model), rows_of(model, X)
     codes = available_codes(rows)
     if isinstance(predictor.model, RuledExplanations):
         fired = predictor.model.rules_fired(codes)

@@ -32,9 +32,9 @@ from bayleaf.explain.certificates.changed_row import (
     check_lists,
 )
 from bayleaf.explain.row_probability import JOINT, MARGINALS, has_joint
-from bayleaf.explain.subject import is_absent, predictor_of, row_of
+from bayleaf.explain.subject import is_absent, row_of
 from bayleaf.inference.states import find_variable, known_state
-from bayleaf.models.predictor import ModelLike, Predictor
+from bayleaf.models.predictor import ModelLike, Predictor, predictor_inside
 from bayleaf.progress import Work
 from bayleaf.results.document import Document, Items, Table
 from bayleaf.results.result import Record, Result
@@ -256,7 +256,7 @@ def counterfactuals(
     -----
     Wachter, Mittelstadt and Russell (2018) define counterfactual explanations.
     """
-    predictor = predictor_of(model)
+    predictor = predictor_inside(model)
     own = row_of(model, row)
     check_counts(n=n, max_changes=max_changes)
     if budget is None:
@@ -265,13 +265,9 @@ def counterfactuals(
     check_lists(immutable=immutable, cost_per_step=cost_per_step)
     _check_mappings(allowed=allowed, direction=direction, cost=cost)
     by_step = tuple(cost_per_step)
-    changed = ChangedRow(
-        predictor,
-        own,
-        *_single_changes(
-            predictor.encoder.domain, own, immutable, allowed or {}, direction or {}
-        ),
-    )
+    domain = predictor.encoder.domain
+    states = _new_states(domain, own, immutable, allowed or {}, direction or {})
+    changed = ChangedRow.of(predictor, own, states)
     costs = _costs(changed, cost or {}, by_step)
     goal = None if target is None else _target(predictor, target, changed.chosen)
     search = partial(_cheapest_sets, goal=goal, n=n, max_changes=max_changes)
@@ -310,32 +306,30 @@ def _check_mappings(**mappings: Any) -> None:
             )
 
 
-def _single_changes(
+def _new_states(
     domain: Domain,
     row: Rows,
     immutable: Iterable[str | int],
     allowed: ByName[Collection[Hashable]],
     direction: ByName[Direction],
-) -> tuple[Indices, Indices]:
-    """Feature and new state of each change of a row, by feature, then state."""
+) -> dict[int, set[int]]:
+    """The states to which each feature of a row may change."""
     fixed = {find_variable(domain, name) for name in immutable}
     limited = {find_variable(domain, name): own for name, own in allowed.items()}
     one_way = {find_variable(domain, name): way for name, way in direction.items()}
-    pairs: list[tuple[int, int]] = []
+    states = {}
     for feature, variable in enumerate(domain):
-        own = open_states(row, 0, feature)
         order = _order(variable, one_way[feature]) if feature in one_way else None
         if feature in fixed or is_absent(row, domain, feature)[0]:
             continue
-        may = set(range(variable.n_known_states)) - {*own}
+        may = set(range(variable.n_known_states))
         if feature in limited:
             may &= {known_state(variable, state) for state in limited[feature]}
         if order is not None:
-            highest = max(order[state] for state in own)
+            highest = max(order[state] for state in open_states(row, 0, feature))
             may = {state for state in may if order[state] > highest}
-        pairs += [(feature, state) for state in sorted(may)]
-    features, states = np.array(pairs, np.intp).reshape(-1, 2).T
-    return features, states
+        states[feature] = may
+    return states
 
 
 def _costs(

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.data.partial_values import Rows, single_states
 from bayleaf.data.random_state import RandomState, random_generator
-from bayleaf.explain.subject import predictor_of, rows_of
+from bayleaf.explain.subject import rows_of
 from bayleaf.models.class_model import ClassModel, calibrated_log_proba
-from bayleaf.models.predictor import ModelLike, Predictor
+from bayleaf.models.predictor import ModelLike, Predictor, predictor_inside
 from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.models.wrappers import model_inside
 from bayleaf.results.document import Document, Items, Table
@@ -211,7 +211,7 @@ def credible_intervals(
         raise ValueError(f"level must lie between 0 and 1, got {quoted(level)}")
     if n_draws < 2:
         raise ValueError(f"n_draws must be at least 2, got {quoted(n_draws)}")
-    predictor = predictor_of(model)
+    predictor = predictor_inside(model)
     codes = single_states(rows_of(model, X), "draws of tables need single states")
     support = support_of(model)
     rng = random_generator(random_state)
@@ -245,7 +245,7 @@ def credible_intervals(
 
 def support_of(model: Any) -> SupportCounts:
     """The training rows behind a model's tables; ValueError if the model has none."""
-    predictor_of(model)
+    predictor_inside(model)
     kept: SupportCounts | None = model_inside(model)._page_model().support()
     if kept is None:
         raise ValueError(

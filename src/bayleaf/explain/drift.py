@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.source import Family
 from bayleaf.explain.deviation import Deviation, deviation_between, deviation_of
-from bayleaf.explain.subject import predictor_of, training_rows_by_state
+from bayleaf.explain.subject import training_rows_by_state
 from bayleaf.inference.queries import Inference
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.predictor import ModelLike
+from bayleaf.models.predictor import ModelLike, predictor_inside
 from bayleaf.models.wrappers import model_inside
 from bayleaf.results.document import Document, Part, Table
 from bayleaf.results.result import Record, Result, plain_values
@@ -305,7 +305,7 @@ def drift(
 def _training_counts(model: Any) -> dict[Name, Floats]:
     """Training rows with each state of a classifier's variables, where known."""
     known = training_rows_by_state(model)
-    pairs = zip(predictor_of(model).model.domain.names, known) if known else ()
+    pairs = zip(predictor_inside(model).model.domain.names, known) if known else ()
     return {name: rows for name, rows in pairs if rows.sum() > 0}
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.partial_values import Rows, single_states
-from bayleaf.explain.subject import predictor_of, row_of, with_each_state
-from bayleaf.models.predictor import ModelLike, Predictor
+from bayleaf.explain.subject import row_of, with_each_state
+from bayleaf.models.predictor import ModelLike, Predictor, predictor_inside
 from bayleaf.results.document import Document
 from bayleaf.results.drawings import states_part
 from bayleaf.results.result import Result
@@ -101,7 +101,7 @@ def feature_effects(
     >>> feature_effects(model, {}, "cough", of="ill").effects.round(3).tolist()
     [-1.099, 1.099]
     """
-    predictor, codes = predictor_of(model), single_states(row_of(model, row))
+    predictor, codes = predictor_inside(model), single_states(row_of(model, row))
     domain = predictor.model.domain
     if len(predictor.classes) < 2:
         raise ValueError("effects compare two classes, but the model has only one")
@@ -164,7 +164,7 @@ def information_alone(model: ModelLike) -> dict[str | int, float]:
     """
     from scipy.special import entr
 
-    predictor = predictor_of(model)
+    predictor = predictor_inside(model)
     *features, _ = predictor.model.domain.variables
     cards = predictor.model.domain.cards[:-1]
     nothing = Codes.from_columns([np.array([card]) for card in cards], cards)

@@ -17,9 +17,9 @@ from bayleaf.data.partial_values import (
     sets_in,
 )
 from bayleaf.explain.row_probability import has_joint, row_log_probabilities
-from bayleaf.explain.subject import predictor_of, rows_of
+from bayleaf.explain.subject import rows_of
 from bayleaf.models.class_model import ClassModel
-from bayleaf.models.predictor import ModelLike
+from bayleaf.models.predictor import ModelLike, predictor_inside
 from bayleaf.results.document import Document
 from bayleaf.results.result import Result
 from bayleaf.results.result_lists import ResultList
@@ -92,7 +92,7 @@ def conflicts(model: ModelLike, X: RowsLike | Rows) -> ResultList[RowConflict] |
     Jensen, F. V., Chamberlain, B., Nordahl, T., Jensen, F. (1991). Analysis in HUGIN
     of data conflict. UAI-90, 519-528.
     """
-    predictor, rows = predictor_of(model), rows_of(model, X)
+    predictor, rows = predictor_inside(model), rows_of(model, X)
     class_model = predictor.model
     if not has_joint(class_model):
         return None

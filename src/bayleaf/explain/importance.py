@@ -16,12 +16,11 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.partial_values import Rows, alone, available_codes
 from bayleaf.explain.subject import (
     is_absent,
-    predictor_of,
     rows_of,
     training_rows_by_state,
 )
 from bayleaf.models.averaged_kdb_model import AveragedKDBModel
-from bayleaf.models.predictor import ModelLike, Predictor
+from bayleaf.models.predictor import ModelLike, Predictor, predictor_inside
 from bayleaf.models.wrappers import model_inside
 from bayleaf.results.document import Document, Table
 from bayleaf.results.result import Record, Result
@@ -186,7 +185,7 @@ def importance(
         If neither is and the model has no exact leave-one-out of single features, or
         no training rows any more.
     """
-    predictor = predictor_of(model)
+    predictor = predictor_inside(model)
     if (X is None) != (y is None):
         raise ValueError("give X and y together, or neither for the training rows")
     if X is None:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.data.partial_values import available_codes, single_states
 from bayleaf.data.tables.named_rows import named_table
-from bayleaf.explain.subject import predictor_of, row_of, rows_of, with_each_state
-from bayleaf.models.predictor import ModelLike, Predictor
+from bayleaf.explain.subject import row_of, rows_of, with_each_state
+from bayleaf.models.predictor import ModelLike, Predictor, predictor_inside
 from bayleaf.models.texts.feature_shape import finite_edges
 from bayleaf.results.document import Document
 from bayleaf.results.result import Record, Result
@@ -140,7 +140,7 @@ def matching_rows(
     """
     if min_count < 1:
         raise ValueError(f"min_count must be at least 1, got {min_count}")
-    predictor, case = predictor_of(model), single_states(row_of(model, row))
+    predictor, case = predictor_inside(model), single_states(row_of(model, row))
     cards = case.cards
     known = [v for v, card in enumerate(cards) if case.column(v)[0] < card]
     if not known:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.partial_values import Rows, single_states
-from bayleaf.explain.subject import predictor_of, row_of, with_each_state
+from bayleaf.explain.subject import row_of, with_each_state
 from bayleaf.models.class_model import ClassModel, log_normalize
-from bayleaf.models.predictor import ModelLike
+from bayleaf.models.predictor import ModelLike, predictor_inside
 from bayleaf.results.result_lists import RankedNumbers
 from bayleaf.typing import RowLike
 
@@ -67,7 +67,7 @@ def value_of_information(
     """
     from scipy.special import entr
 
-    predictor, codes = predictor_of(model), single_states(row_of(model, row))
+    predictor, codes = predictor_inside(model), single_states(row_of(model, row))
     *features, _ = predictor.model.domain.variables
     log_proba = predictor.log_proba(codes)[0]
     gains = {}
@@ -136,7 +136,7 @@ def decision_changes(
     >>> decision_changes(model, {"cough": "y"})
     0.0
     """
-    predictor, codes = predictor_of(model), single_states(row_of(model, row))
+    predictor, codes = predictor_inside(model), single_states(row_of(model, row))
     if threshold is not None and len(predictor.classes) != 2:
         raise ValueError(
             f"threshold needs two classes, but the model has {len(predictor.classes)}"

@@ -28,27 +28,9 @@ from bayleaf.data.tables.columns import PlainColumn
 from bayleaf.data.tables.frames import to_columns
 from bayleaf.inference.evidence import as_mapping
 from bayleaf.inference.states import StateReader
-from bayleaf.models.predictor import Predictor
+from bayleaf.models.predictor import Predictor, predictor_inside
 from bayleaf.models.wrappers import model_inside, rows_inside
 from bayleaf.wording import near_names, quoted
-
-
-def predictor_of(model: Any) -> Predictor:
-    """The predictor of a fitted classifier, or the predictor itself; else TypeError.
-
-    Of a search or a pipeline, that of its classifier.
-    """
-    model = model_inside(model)
-    if isinstance(model, Predictor):
-        return model
-    if not hasattr(model, "_predictor"):
-        raise TypeError(
-            f"model must be a fitted classifier of this library, got a "
-            f"{type(model).__name__}"
-        )
-    found = model._predictor()
-    assert isinstance(found, Predictor)
-    return found
 
 
 def training_rows_by_state(model: Any) -> tuple[NDArray[np.float64], ...]:
@@ -74,7 +56,7 @@ def rows_of(model: Any, X: Any) -> Rows:
     X, model = rows_inside(model, X), model_inside(model)
     if isinstance(model, Predictor):
         return model.encode(X)
-    predictor_of(model)
+    predictor_inside(model)
     rows: Rows = model._prepare(X)[1]
     return rows
 
@@ -90,8 +72,8 @@ def row_of(model: Any, row: Any) -> Rows:
         return _checked_single(row)
     row = as_mapping(row)
     if isinstance(row, Mapping):
-        inside = model_inside(model, same_columns=True)
-        return _row_by_name(predictor_of(inside).encoder, row)
+        encoder = predictor_inside(model, same_columns=True).encoder
+        return _row_by_name(encoder, row)
     is_flat = isinstance(row, list | tuple) and not (
         row and isinstance(row[0], list | tuple | np.ndarray)
     )

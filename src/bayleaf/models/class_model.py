@@ -210,7 +210,8 @@ class ClassModel(ABC):
         return None
 
     @cached_property
-    def _program(self) -> ScoringProgram:
+    def program(self) -> ScoringProgram:
+        """The class scores as a base and terms."""
         return program_of(self)
 
     def table(self, variable: int) -> tuple[Sequence[int], Floats]:
@@ -258,7 +259,7 @@ class ClassModel(ABC):
         """
         scores = np.empty((codes.n_rows, self.domain.cards[-1]))
         for rows in _blocks(codes):
-            scores[rows] = program_scores.scores(self._program, codes.rows(rows))
+            scores[rows] = program_scores.scores(self.program, codes.rows(rows))
         return scores
 
     def log_scores_of_rows(self, rows: Rows) -> LogScores:
@@ -301,7 +302,7 @@ class ClassModel(ABC):
         for rows in _blocks(codes):
             pair = target[rows], against[rows]
             prior[rows], terms[rows] = program_scores.contributions(
-                self._program, codes.rows(rows), *pair
+                self.program, codes.rows(rows), *pair
             )
         return prior, terms
 

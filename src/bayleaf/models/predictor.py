@@ -18,6 +18,7 @@ from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.models.class_model import ClassModel, LogScores, calibrated_log_proba
 from bayleaf.models.explanation import Explanation, explain_rows, runners_up
 from bayleaf.models.page_model import CLASSIFIER, PageModel
+from bayleaf.models.wrappers import model_inside
 from bayleaf.scoring.partial_cases import known_cells, known_shares
 from bayleaf.typing import Estimator, TableLike
 from bayleaf.wording import brief, name_list, quoted
@@ -259,3 +260,23 @@ class Predictor:
 
 # A fitted classifier, what scikit-learn wraps around one, or its predictor.
 ModelLike = Predictor | Estimator
+
+
+def predictor_inside(
+    model: Any, or_file: str = "", *, same_columns: bool = False
+) -> Predictor:
+    """The predictor of a fitted classifier, or the predictor itself; else TypeError.
+
+    Of a search or a pipeline, that of its classifier; see `model_inside`.
+    """
+    model = model_inside(model, same_columns=same_columns)
+    if isinstance(model, Predictor):
+        return model
+    if not hasattr(model, "_predictor"):
+        raise TypeError(
+            f"model must be a fitted classifier of this library{or_file}, got a "
+            f"{type(model).__name__}"
+        )
+    found = model._predictor()
+    assert isinstance(found, Predictor)
+    return found

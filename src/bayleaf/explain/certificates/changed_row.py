@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Integral
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +17,17 @@ from bayleaf.data.partial_values import (
     Rows,
     available_codes,
     cell_label,
+    open_states,
     rows_of,
     sets_in,
 )
 from bayleaf.explain.row_probability import row_log_probabilities
-from bayleaf.models.class_model import ClassModel, calibrated_log_proba
+from bayleaf.explain.subject import is_absent
+from bayleaf.models.class_model import calibrated_log_proba
 from bayleaf.models.predictor import Predictor
 from bayleaf.scoring.bounds import worst_changes
 from bayleaf.scoring.partial_cases import known_cells
-from bayleaf.scoring.terms import ScoringProgram, program_of
+from bayleaf.scoring.terms import ScoringProgram
 from bayleaf.wording import quoted, shown_name, stated
 
 Floats = NDArray[np.float64]
@@ -43,8 +44,6 @@ _BLOCK_ROWS = 1 << 13
 _PRICE_ROUNDING = 1e-12
 _MARGIN_ROUNDING = 1e-7
 
-_PROGRAMS: WeakKeyDictionary[ClassModel, ScoringProgram | None] = WeakKeyDictionary()
-
 
 @dataclass(frozen=True, eq=False)
 class ChangedRow:
@@ -54,6 +53,18 @@ class ChangedRow:
     row: Rows
     features: Indices  # Feature of each single change; they do not decrease.
     states: Indices  # New state of each single change.
+
+    @classmethod
+    def of(
+        cls, predictor: Predictor, row: Rows, states: Mapping[int, Iterable[int]]
+    ) -> ChangedRow:
+        """A row whose cells may take some states; missing cells stay missing."""
+        domain, pairs = predictor.encoder.domain, list[tuple[int, int]]()
+        for feature, others in states.items():
+            if not is_absent(row, domain, feature)[0]:
+                own = open_states(row, 0, feature)
+                pairs += [(feature, s) for s in sorted(others) if s not in own]
+        return cls(predictor, row, *np.array(pairs, np.intp).reshape(-1, 2).T)
 
     @cached_property
     def chosen(self) -> int:
@@ -67,24 +78,17 @@ class ChangedRow:
         None where tables are too large, a cell is a set of states, or where what terms
         count depends on which features are known and changes make some unknown.
         """
-        program, n = self._whole_program, self.codes.n_variables
-        if program is None or isinstance(self.row, PartialCodes):
+        if isinstance(self.row, PartialCodes):
+            return None
+        try:
+            program = self.predictor.model.program
+        except (TypeError, ValueError):
             return None
         cards = np.array(program.cards, dtype=np.intp)
         if (self.states < cards[self.features]).all():
-            return program.given(known_cells(self.codes, n)[0])
+            return program.given(known_cells(self.codes, len(cards))[0])
         depends = program.sharing is not None or self.predictor.temperature != 1.0
         return None if depends else program
-
-    @property
-    def _whole_program(self) -> ScoringProgram | None:
-        model = self.predictor.model
-        if model not in _PROGRAMS:
-            try:
-                _PROGRAMS[model] = program_of(model)
-            except (TypeError, ValueError):
-                _PROGRAMS[model] = None
-        return _PROGRAMS[model]
 
     @cached_property
     def extra_costs(self) -> Floats:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayleaf.data.partial_values import Rows, open_states
+from bayleaf.data.partial_values import Rows
 from bayleaf.explain.certificates.changed_row import (
     BudgetSpentError,
     ChangedRow,
@@ -22,13 +22,11 @@ from bayleaf.explain.certificates.changed_row import (
     check_lists,
 )
 from bayleaf.explain.subject import (
-    is_absent,
-    predictor_of,
     row_of,
     rows_of,
 )
 from bayleaf.inference.states import find_variable
-from bayleaf.models.predictor import ModelLike, Predictor
+from bayleaf.models.predictor import ModelLike, predictor_inside
 from bayleaf.results.document import Document, Items, Table
 from bayleaf.results.html import Bar, bars_html, picture_html
 from bayleaf.results.result import Record, Result
@@ -36,7 +34,6 @@ from bayleaf.typing import JSONObject, RowLike, RowsLike
 from bayleaf.wording import brief, counted
 
 Kind = Literal["wrong", "missing"]
-KINDS: tuple[Kind, ...] = ("wrong", "missing")
 
 
 @dataclass(frozen=True)
@@ -282,38 +279,26 @@ def _robustness(
     model: Any, rows: Rows, features: Iterable[str | int] | None, budget: int
 ) -> RobustnessOfRows:
     """Both certificates of each row."""
-    predictor = predictor_of(model)
+    predictor = predictor_inside(model)
     domain = predictor.encoder.domain
     check_counts(budget=budget)
     check_lists(features=features)
     places = list(range(len(domain)))
     if features is not None:
         places = sorted({find_variable(domain, name) for name in features})
+    known = {v: range(domain[v].n_known_states) for v in places}
+    # The code of a missing cell follows those of the known states.
+    missing = {v: range(len(own), len(own) + 1) for v, own in known.items()}
+    states: dict[Kind, dict[int, range]] = {"wrong": known, "missing": missing}
     items = []
     for number in range(rows.n_rows):
         row = rows.rows(slice(number, number + 1))
         found = [
-            _fewest_cells(_changed_row(predictor, row, kind, places), kind, int(budget))
-            for kind in KINDS
+            _fewest_cells(ChangedRow.of(predictor, row, own), kind, int(budget))
+            for kind, own in states.items()
         ]
         items.append(Robustness(predictor.predict(row)[0], *found))
     return RobustnessOfRows(tuple(items))
-
-
-def _changed_row(
-    predictor: Predictor, row: Rows, kind: Kind, features: Iterable[int]
-) -> ChangedRow:
-    """A row and the changes of some features; missing cells stay missing."""
-    domain = predictor.encoder.domain
-    pairs: list[tuple[int, int]] = []
-    for feature in features:
-        if is_absent(row, domain, feature)[0]:
-            continue
-        n_known, own = domain[feature].n_known_states, open_states(row, 0, feature)
-        # The code of a missing cell follows those of the known states.
-        states = [n_known] if kind == "missing" else range(n_known)
-        pairs += [(feature, state) for state in states if state not in own]
-    return ChangedRow(predictor, row, *np.array(pairs, np.intp).reshape(-1, 2).T)
 
 
 def _fewest_cells(row: ChangedRow, kind: Kind, budget: int) -> FewestCells:

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bayleaf.io.native.model_file import SavedModel, read_model
-from bayleaf.models.predictor import Predictor
-from bayleaf.models.wrappers import model_inside
+from bayleaf.models.predictor import Predictor, predictor_inside
 from bayleaf.wording import name_list
 
 # Module and function of each suffix: the function takes a predictor, a path and options
@@ -56,14 +55,5 @@ def predictor_of(model: Any) -> Predictor:
         model = read_model(model)
     if isinstance(model, SavedModel):
         model = model.predictor
-    model = model_inside(model, same_columns=True)
-    if isinstance(model, Predictor):
-        return model
-    if not hasattr(model, "_predictor"):
-        raise TypeError(
-            "model must be a fitted classifier of this library or the path of its "
-            f"model file, got a {type(model).__name__}"
-        )
-    found = model._predictor()
-    assert isinstance(found, Predictor)
-    return found
+    of_file = " or the path of its model file"
+    return predictor_inside(model, of_file, same_columns=True)
