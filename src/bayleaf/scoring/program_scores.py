@@ -49,10 +49,8 @@ def contributions(
 ) -> tuple[Floats, Floats]:
     """Split log-odds into those of the prior (n_rows,) and (n_rows, n_features)."""
     if program.sharing is not None:
-        prior, terms = (
-            np.empty(codes.n_rows),
-            np.empty((codes.n_rows, codes.n_variables)),
-        )
+        prior = np.empty(codes.n_rows)
+        terms = np.empty((codes.n_rows, codes.n_variables))
         for given, rows in _by_known_features(program, codes):
             part = given, codes.rows(rows), target[rows], against[rows]
             prior[rows], terms[rows] = contributions(*part)

@@ -300,8 +300,10 @@ class TermOperators:
         inner = np.flatnonzero(features >= 0)
         below = children[inner, None] + np.arange(2)
         changes[below] = values[below] - values[inner, None]
-        parts = []
-        for _ in range(_depth(features, children, starts)):
+        parts, level = [], starts[features[starts] >= 0]
+        while len(level):
+            following = np.concatenate([children[level], children[level] + 1])
+            level = following[features[following] >= 0]
             feature = graph.add("Gather", tested, node)
             code = graph.add("GatherElements", cells, feature, axis=1)
             state = graph.add("Gather", states, node)
@@ -456,16 +458,6 @@ class TermOperators:
 def _extended(table: Floats) -> Floats:
     """A table with zeros for a missing cell."""
     return np.concatenate([table, np.zeros((1, table.shape[1]))])
-
-
-def _depth(features: Whole, children: Whole, roots: Whole) -> int:
-    """Largest number of splits from a root to a leaf."""
-    depth, level = 0, roots[features[roots] >= 0]
-    while len(level):
-        depth += 1
-        below = np.concatenate([children[level], children[level] + 1])
-        level = below[features[below] >= 0]
-    return depth
 
 
 def known_shares(graph: Graph, strengths: Floats, known: str) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -262,30 +262,20 @@ def _derived_fields(
         yield from derived_field(f"term {number}", inside)
 
 
-def _mapped(
-    source: str, codes: Iterable[tuple[str, int]], more: Mapping[str, str]
-) -> Iterator[str]:
-    """Lines that turn values of a field into codes."""
-    rows = (
-        f"<row><value>{xml_text(text)}</value><code>{code}</code></row>"
-        for text, code in codes
-    )
-    attributes = {**more, "outputColumn": "code", "dataType": "string"}
-    inside = chain(
-        xml_lines("FieldColumnPair", {"field": source, "column": "value"}),
-        xml_lines("InlineTable", {}, rows),
-    )
-    yield from xml_lines("MapValues", attributes, inside)
-
-
 def _coded(cells: FeatureCells) -> Iterator[str]:
     """Lines that turn a cell into the code of its state."""
     attributes = {}
     if cells.unknown is not None and cells.unknown != cells.variable.n_states:
         attributes["defaultValue"] = str(cells.unknown)
     if _is_text(cells):
-        codes = ((state_text(value), code) for value, code in cells.codes.items())
-        yield from _mapped(str(cells.column), codes, attributes)
+        texts = ((xml_text(state_text(v)), code) for v, code in cells.codes.items())
+        rows = (f"<row><value>{v}</value><code>{c}</code></row>" for v, c in texts)
+        pair = {"field": str(cells.column), "column": "value"}
+        inside = chain(
+            xml_lines("FieldColumnPair", pair), xml_lines("InlineTable", {}, rows)
+        )
+        attributes |= {"outputColumn": "code", "dataType": "string"}
+        yield from xml_lines("MapValues", attributes, inside)
         return
     attributes |= {"field": str(cells.column), "dataType": "string"}
     if cells.kind == "values":

@@ -14,6 +14,7 @@ from math import prod
 
 import numpy as np
 
+from bayleaf.graph.separation import descendants
 from bayleaf.io.exports.sql.look_ups import Table, add_terms, add_up, check_size
 from bayleaf.io.exports.sql.stages import Columns, Rows, kept
 from bayleaf.io.exports.sql.words import ZERO, both, case, either, highest, nats
@@ -51,10 +52,7 @@ class ScoredNetwork:
             for v in range(len(self.cards))
         ]
         # The class is a child like others.
-        self.children: list[set[int]] = [set() for _ in self.cards]
-        for child, parents in enumerate(self.parents):
-            for parent in parents:
-                self.children[parent].add(child)
+        self.children = [set(own) for own in term.network.dag.children()]
         self.class_is_root = not self.parents[self.label]
         # Score of each class before any family is looked up, nats.
         self.base = np.zeros(self.n_classes)
@@ -89,12 +87,7 @@ class ScoredNetwork:
 
     def is_open(self, variable: int, columns: Sequence[str]) -> str:
         """Whether a variable is missing, and something below it is known."""
-        below: set[int] = set()
-        todo = [variable]
-        while todo:
-            new = self.children[todo.pop()] - below
-            below |= new
-            todo += new - {self.label}
+        below = descendants(self.term.network.dag, [variable]) - {variable}
         features = sorted(v for v in below if v < self.n_features)
         seen = either(*(f"{columns[v]} < {self.cards[v]}" for v in features))
         conditions = [] if self.label in below else [seen]
