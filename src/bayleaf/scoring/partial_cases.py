@@ -145,6 +145,14 @@ class Sharing:
         return deeper_weights(self.weights)
 
     @cached_property
+    def alone_scales(self) -> Floats:
+        """Weight of a feature's other terms where it is as if alone, (n_features,)."""
+        scales = np.zeros(len(self.weights))
+        for feature in self.rule.monotone:
+            scales[feature] = 1.0 / (self.weights[feature].sum() or np.inf)
+        return scales
+
+    @cached_property
     def _parent_sets(self) -> NDArray[np.uint64]:
         return parent_sets(self.parents)
 

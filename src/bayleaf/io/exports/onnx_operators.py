@@ -520,10 +520,7 @@ class CaseWeights:
     def others(self) -> str:
         """Weights of all terms but tables of counts; zero for a feature more."""
         graph, sharing = self._graph, self._sharing
-        rates = np.full(len(sharing.weights) + 1, -1.0)
-        for feature in sharing.rule.monotone:
-            if total := sharing.weights[feature].sum():
-                rates[feature] += 1.0 / total
+        rates = np.append(sharing.alone_scales, 0.0) - 1.0
         alone = graph.add("Pad", self._shares[0], np.array([0, 0, 0, 1]), 1.0)
         return graph.add("Add", graph.add("Mul", alone, rates[None]), 1.0)
 

@@ -359,10 +359,7 @@ class _Pool:
     def sharing(self, sharing: Sharing) -> list[Any]:
         """What terms count where features are unknown."""
         self.kinds.add("Sharing")
-        rule, weights = sharing.rule, sharing.weights
-        factors = np.zeros(len(weights))
-        for feature in rule.monotone:
-            factors[feature] = 1.0 / (weights[feature].sum() or np.inf)
+        rule = sharing.rule
         return [
             "Sharing",
             self.numbers(rule.strengths),
@@ -370,7 +367,7 @@ class _Pool:
             [self.numbers(row) for row in sharing.alone_weights],
             [self.numbers(row) for row in sharing.deeper_weights],
             self.numbers(sharing.prior),
-            self.numbers(factors),
+            self.numbers(sharing.alone_scales),
         ]
 
     def _look(self, look: Look) -> Iterator[Any]:

@@ -373,11 +373,9 @@ class CaseWeights:
     def _weight(self, feature: int, n_parents: int) -> str:
         """Weight of what parents of a feature change, or of its other terms (-1)."""
         sharing = self._sharing
-        weights, alone = sharing.weights[feature], f"a{feature}"
+        alone = f"a{feature}"
         if n_parents < 0:
-            rate = -1.0
-            if feature in sharing.rule.monotone and weights.sum():
-                rate += 1.0 / float(weights.sum())
+            rate = float(sharing.alone_scales[feature]) - 1.0
             return f"(1 + {num(rate)} * {alone})"
         whole = float(sharing.deeper_weights[feature, n_parents])
         single = float(sharing.alone_weights[feature, n_parents])
