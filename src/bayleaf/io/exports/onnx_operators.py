@@ -298,8 +298,8 @@ class TermOperators:
         values = np.concatenate([tree.values for tree in trees])
         changes = np.zeros(len(values))
         inner = np.flatnonzero(features >= 0)
-        below = children[inner, None] + np.arange(2)
-        changes[below] = values[below] - values[inner, None]
+        both = children[inner, None] + np.arange(2)
+        changes[both] = values[both] - values[inner, None]
         parts, level = [], starts[features[starts] >= 0]
         while len(level):
             following = np.concatenate([children[level], children[level] + 1])
