@@ -62,8 +62,8 @@ class ChangedRow:
         domain, pairs = predictor.encoder.domain, list[tuple[int, int]]()
         for feature, others in states.items():
             if not is_absent(row, domain, feature)[0]:
-                own = open_states(row, 0, feature)
-                pairs += [(feature, s) for s in sorted(others) if s not in own]
+                current = open_states(row, 0, feature)
+                pairs += [(feature, s) for s in sorted(others) if s not in current]
         return cls(predictor, row, *np.array(pairs, np.intp).reshape(-1, 2).T)
 
     @cached_property

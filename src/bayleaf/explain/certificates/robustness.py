@@ -288,14 +288,14 @@ def _robustness(
         places = sorted({find_variable(domain, name) for name in features})
     known = {v: range(domain[v].n_known_states) for v in places}
     # The code of a missing cell follows those of the known states.
-    missing = {v: range(len(own), len(own) + 1) for v, own in known.items()}
+    missing = {v: range(len(codes), len(codes) + 1) for v, codes in known.items()}
     states: dict[Kind, dict[int, range]] = {"wrong": known, "missing": missing}
     items = []
     for number in range(rows.n_rows):
         row = rows.rows(slice(number, number + 1))
         found = [
-            _fewest_cells(ChangedRow.of(predictor, row, own), kind, int(budget))
-            for kind, own in states.items()
+            _fewest_cells(ChangedRow.of(predictor, row, allowed), kind, int(budget))
+            for kind, allowed in states.items()
         ]
         items.append(Robustness(predictor.predict(row)[0], *found))
     return RobustnessOfRows(tuple(items))
