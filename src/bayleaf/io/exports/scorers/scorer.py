@@ -24,14 +24,13 @@ _IMPORT = re.compile(r"^(?:from (?!bayleaf)(\S+) )?import ([\w, ]+)$", re.M)
 # Empty lines between definitions; constants that follow each other are one.
 _BETWEEN = re.compile(r"\n\n\n|\n\n(?=[A-Z_#])")
 _DEFINED = re.compile(r"^(?:(?:def|class) )?(\w+)(?:\(|:| = )", re.M)
-# The modules that a Python file takes definitions of.
-_FOLDER = "io/exports/scorers/program"
+# The files of packages that a Python file takes definitions of.
 _PROGRAM = (
-    "scoring/plain_rules.py",
-    f"{_FOLDER}/engine.py",
-    "data/tables/date_parts.py",
-    f"{_FOLDER}/cell_values.py",
-    f"{_FOLDER}/row_scorer.py",
+    ("bayleaf.scoring", "plain_rules.py"),
+    ("bayleaf.io.exports.scorers.program", "engine.py"),
+    ("bayleaf.data.tables", "date_parts.py"),
+    ("bayleaf.io.exports.scorers.program", "cell_values.py"),
+    ("bayleaf.io.exports.scorers.program", "row_scorer.py"),
 )
 # A function of a script, with the comment above it.
 _FUNCTION = re.compile(r"^/\*\* [^/]*\*/\nfunction (\w+)\(.*?^}\n\n?", re.M | re.S)
@@ -257,8 +256,8 @@ def _definitions() -> tuple[dict[str, str], dict[str, tuple[str, set[str]]]]:
     """Modules of imported names; texts that define names, with the words in them."""
     imports: dict[str, str] = {}
     definitions: dict[str, tuple[str, set[str]]] = {}
-    for file in _PROGRAM:
-        source = files("bayleaf").joinpath(file).read_text(encoding="utf-8")
+    for package, file in _PROGRAM:
+        source = files(package).joinpath(file).read_text(encoding="utf-8")
         for module, own in re.findall(_IMPORT, source):
             start = f"from {module} " if module else ""
             imports |= dict.fromkeys(own.split(", "), start)
