@@ -24,7 +24,7 @@ from offenders import check_each
 Kind = type[BayesianClassifier]
 
 # As they come, these take longer to fit than all others; variants of them are quick.
-COSTLY = ("auto", "network")
+COSTLY = ("auto", "network", "latent_class")
 KINDS: dict[str, Kind] = {**CLASSIFIERS, **VARIANTS}
 # Those with numbers as numbers take turns: every test runs one of them.
 NUMERIC = ("gaussian_nb", "gaussian_tan", "gaussian_kdb", "weighted_kdb")

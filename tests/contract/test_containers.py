@@ -74,7 +74,7 @@ def test_integers_in_an_array_are_read_as_in_a_frame(kind: Any) -> None:
     "n_rows",
     [8500, pytest.param(26_000, marks=[pytest.mark.slow, pytest.mark.long])],
 )
-@each_kind(costly=(*COSTLY, "four_networks", "latent_class"))
+@each_kind(costly=(*COSTLY, "four_networks", "one_start"))
 def test_a_large_array_of_integers_is_read_as_a_frame(kind: Any, n_rows: int) -> None:
     # Of so many rows, only a sample is searched for the lowest number of a column.
     rng = np.random.default_rng(1)
@@ -91,7 +91,7 @@ def test_a_large_array_of_integers_is_read_as_a_frame(kind: Any, n_rows: int) ->
     "n_rows",
     [8500, pytest.param(26_000, marks=[pytest.mark.slow, pytest.mark.long])],
 )
-@each_kind(costly=(*COSTLY, "latent_class"))
+@each_kind(costly=(*COSTLY, "one_start"))
 def test_unknown_integers_of_a_large_array_are_the_nearest(
     kind: Any, n_rows: int
 ) -> None:

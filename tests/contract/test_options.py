@@ -17,7 +17,6 @@ from bayleaf import (
     NaiveBayesClassifier,
 )
 from contract.kinds import (
-    COSTLY,
     KINDS,
     draws_nothing,
     each_kind,
@@ -28,7 +27,7 @@ from contract.kinds import (
 from contract.tables import mixed_columns, mixed_frame, nominal_frame, object_array
 
 # Those that take long to fit; four networks stand for the average of many.
-THREADED = [KINDS[name] for name in COSTLY]
+THREADED = [KINDS["auto"], KINDS["network"]]
 
 
 def _bits(model: Any, frame: Any) -> bytes:
@@ -249,7 +248,10 @@ def _check_threads(kind: Any, weighted: bool, n_rows: int) -> None:
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("weighted", [False, True])
-@each_kind(lambda kind: kind not in THREADED, costly=("four_networks", "latent_class"))
+@each_kind(
+    lambda kind: kind not in THREADED,
+    costly=("four_networks", "latent_class", "one_start"),
+)
 def test_threads_change_no_bit_of_a_large_model(kind: Any, weighted: bool) -> None:
     # Fewer cells are not worth a second thread of prediction.
     _check_threads(kind, weighted, 23_000)

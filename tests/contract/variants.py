@@ -9,6 +9,7 @@ from bayleaf.classifiers import (
     BayesianClassifier,
     BayesianNetworkClassifier,
     KDBClassifier,
+    LatentClassNBClassifier,
     NaiveBayesClassifier,
     TANClassifier,
 )
@@ -64,6 +65,13 @@ class OneClimb(BayesianNetworkClassifier):
         super().__init__(n_restarts=n_restarts, **shared)
 
 
+class OneStart(LatentClassNBClassifier):
+    """Latent classes by expectation maximisation from one start."""
+
+    def __init__(self, *, n_restarts: int = 1, **shared: Any) -> None:
+        super().__init__(n_restarts=n_restarts, **shared)
+
+
 VARIANTS: dict[str, type[BayesianClassifier]] = {
     "gaussian_nb": GaussianNaiveBayes,
     "gaussian_tan": GaussianTAN,
@@ -71,4 +79,5 @@ VARIANTS: dict[str, type[BayesianClassifier]] = {
     "weighted_kdb": WeightedKDB,
     "four_networks": FourNetworks,
     "one_climb": OneClimb,
+    "one_start": OneStart,
 }

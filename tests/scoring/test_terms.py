@@ -15,7 +15,7 @@ from oracles.three_tables import holed, tables
 
 N_ROWS, N_SCORED = 200, 20
 # Of many networks, all of which the reference goes through row by row.
-N_FEATURES = {"a2de": 5, "auto": 5}
+N_FEATURES = {"a2de": 5, "auto": 5, "four_networks": 5}
 SLOW, LONG = [pytest.mark.slow], [pytest.mark.slow, pytest.mark.long]
 
 
