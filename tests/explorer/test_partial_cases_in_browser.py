@@ -43,6 +43,7 @@ def put(page: Any, case: Case, states: dict[int, int]) -> None:
     page.wait_for_function("() => !window.bayleaf.page.isPending")
 
 
+@pytest.mark.few(1)
 def test_questions_are_ranked_by_states_that_the_findings_make_probable(
     case: Case, open_page: Any
 ) -> None:
@@ -82,6 +83,7 @@ def test_changed_rows_are_scored_alike_whatever_becomes_known(
             )
 
 
+@pytest.mark.few(1)
 def test_the_prior_is_named_and_shared_evidence_is_explained(
     case: Case, open_page: Any
 ) -> None:

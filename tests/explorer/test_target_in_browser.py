@@ -209,6 +209,7 @@ REDUCTIONS = """(states) => {
 }"""
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("trees", [False, True])
 def test_questions_take_away_shares_of_the_variance(
     trees: bool, open_cockpit: Any

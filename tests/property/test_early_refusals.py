@@ -143,7 +143,7 @@ def test_a_file_that_declares_more_states_than_the_limit_is_refused(
     check_many_states(tmp_path / "big.bif", text, "more than 500 names are listed")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.usefixtures("little_memory")
 def test_a_file_that_declares_millions_of_states_takes_little_memory(
     tmp_path: Path,
