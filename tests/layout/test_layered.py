@@ -157,7 +157,7 @@ def drawn_graphs() -> dict[str, Graph]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "max_nodes", [60, pytest.param(2000, marks=pytest.mark.long)], ids=["small", "all"]
+    "max_nodes", [100, pytest.param(2000, marks=pytest.mark.long)], ids=["small", "all"]
 )
 def test_no_arc_runs_behind_a_box_and_few_more_cross_than_in_dot(
     drawn_graphs: dict[str, Graph], max_nodes: int
