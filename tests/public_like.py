@@ -1059,12 +1059,12 @@ add(
         each(lambda i: f"{2019 + i % 3}Q{i % 4 + 1}"),
         each(lambda i: f"2020-W{i % 20 + 1:02}"),
         each(lambda i: f"{2019 + i % 3}M{i % 12 + 1:02}"),
-        each(lambda i: f"{2000 + i % 8}/{(i + 1) % 8:02}"),
+        each(lambda i: f"{2012 + i % 8}/{13 + i % 8}"),
     ),
     q=Column("date", note="dates as y quarter"),
     week=Column("date", note="dates as y week"),
-    month=TEXT,
-    years=TEXT,
+    month=Column("date", note="dates as yMm"),
+    years=Column("date", note="dates as y/y"),
 )
 add(
     "truths of countries",
@@ -1188,4 +1188,346 @@ add(
     q1=TEXT,
     q2=FLAG,
     weight=NUMBER,
+)
+
+# Surveys, registers and banks
+add(
+    "stata as csv",
+    lines(
+        ["id", "sex", "income", "visit", "month"],
+        each(lambda i: i + 1),
+        each(lambda i: ["Male", "Female"][YES[i]]),
+        each(lambda i: "." if i % 8 == 3 else f"{number(i):.0f}"),
+        each(lambda i: day(i, "{d:02}{mon}{y}").lower()),
+        each(lambda i: f"{2019 + i % 3}m{i % 12 + 1}"),
+    ),
+    id=Column("numeric", note="counts the rows"),
+    sex=TEXT,
+    income=Column("numeric", 5, "'.'"),
+    visit=DATE,
+    month=DATE,
+)
+QUOTED = {"sep": '","', "end": '"\n"'}
+add(
+    "limesurvey",
+    '"'
+    + lines(
+        ["id", "submitdate", "startlanguage", "G1Q1[SQ001]", "G1Q2. How old?"],
+        each(lambda i: i + 1),
+        each(lambda i: day(i, "{y}-{m:02}-{d:02} {H:02}:{M:02}:07")),
+        each(lambda i: ["de", "en"][i % 2]),
+        each(lambda i: ["Yes", "No", "N/A"][i % 3]),
+        each(lambda i: "" if i % 8 == 3 else str(18 + i * 7 % 60)),
+        **QUOTED,
+    ).removesuffix('"'),
+    id=Column("numeric", note="counts the rows"),
+    submitdate=DATE,
+    startlanguage=TEXT,
+)
+FILES["limesurvey"].columns.update(
+    {"G1Q1[SQ001]": Column("nominal", 13), "G1Q2. How old?": Column("numeric", 5)}
+)
+add(
+    "qualtrics",
+    "StartDate,Progress,Q1,Q2_1\n"
+    'Start Date,Progress,"What do you like, most of all?",How much? - in euros\n'
+    '"{""ImportId"":""startDate"",""timeZone"":""Z""}","{""ImportId"":""progress""}",'
+    '"{""ImportId"":""QID1""}","{""ImportId"":""QID2_1""}"\n'
+    + lines(
+        None,
+        each(lambda i: day(i, "{y}-{m:02}-{d:02} {H:02}:{M:02}:07")),
+        each(lambda i: [100, 50, 75][i % 3]),
+        WORDS,
+        PLAIN,
+    ),
+    says="2 lines",
+    StartDate=DATE,
+    Progress=FLAG,
+    Q1=TEXT,
+    Q2_1=NUMBER,
+)
+add(
+    "redcap",
+    lines(
+        ["record_id", "redcap_event_name", "age", "symptoms___1", "sex", "visit"],
+        each(lambda i: f"{i // 2 + 1}"),
+        each(lambda i: ["baseline_arm_1", "followup_arm_1"][i % 2]),
+        each(lambda i: "" if i % 2 else str(30 + i * 7 % 50)),
+        each(lambda i: str(i % 3 % 2)),
+        each(lambda i: "" if i % 2 else str(YES[i] + 1)),
+        each(lambda i: day(i, "{y}-{m:02}-{d:02} {H:02}:{M:02}")),
+    ),
+    redcap_event_name=TEXT,
+    age=Column("numeric", 20),
+    sex=Column("nominal", 20),
+    visit=DATE,
+)
+FILES["redcap"].columns["symptoms___1"] = FLAG
+add(
+    "google forms",
+    lines(
+        ["Timestamp", "Your choices", "How much?"],
+        each(lambda i: day(i, "{y}/{m:02}/{d:02} ") + f"{i % 12 + 1}:07:09 PM GMT+2"),
+        each(lambda i: ['"tea, coffee"', "tea", '"tea, cocoa"'][i % 3]),
+        PLAIN,
+    ),
+    Timestamp=DATE,
+    Your__choices=TEXT,
+)
+FILES["google forms"].columns["How much?"] = NUMBER
+add(
+    "german bank",
+    '"Kontonummer:";"DE12 3456 / Girokonto"\n\n"Von:";"01.01.2019"\n'
+    '"Bis:";"31.12.2021"\n\n'
+    + lines(
+        ['"Buchungstag"', '"Verwendungszweck"', '"Betrag (EUR)"', '"Waehrung"'],
+        each(lambda i: day(i, '"{d:02}.{m:02}.{y}"')),
+        each(lambda i: f'"{["Miete", "Lohn", "Einkauf; bar"][i % 3]}"'),
+        each(lambda i: f'"{"-" * (i % 2)}{grouped(number(i), ".", ",")}"'),
+        ['"EUR"'] * N,
+        sep=";",
+    ),
+    says="semicolons",
+    Buchungstag=DATE,
+    Verwendungszweck=TEXT,
+    Waehrung=Column("constant"),
+)
+FILES["german bank"].columns["Betrag (EUR)"] = NUMBER
+add(
+    "us bank",
+    lines(
+        ["Details", "Posting Date", "Amount", "Balance"],
+        each(lambda i: ["DEBIT", "CREDIT"][i % 2]),
+        each(lambda i: day(i, "{m:02}/{d:02}/{y}")),
+        each(lambda i: f"{'-' * (i % 2)}{number(i):.2f}"),
+        each(lambda i: f'"${grouped(number(i) * 3, ",", ".")}"'),
+        end=",\n",
+    ).replace("Balance,", "Balance"),
+    Details=TEXT,
+    Posting__Date=DATE,
+    Amount=NUMBER,
+    Balance=NUMBER,
+)
+add(
+    "eurostat flags",
+    lines(
+        ["geo\\time", "2019 b", "2020"],
+        each(lambda i: ["DE", "FR", "IT", "AT", "BE"][i % 5]),
+        each(lambda i: ":" if i % 8 == 3 else f"{number(i):.1f}"),
+        each(lambda i: f"{number(i):.1f}" + [" b", " p", ""][i % 3]),
+        sep="\t",
+    ),
+    says="tabs",
+)
+FILES["eurostat flags"].columns.update(
+    {"2019 b": Column("numeric", 5, "':'"), "2020": KEY}
+)
+add(
+    "world bank",
+    '"Data Source","World Development Indicators",\n\n'
+    '"Last Updated Date","2024-03-28",\n\n'
+    + lines(
+        ["Country Name", "Country Code", "Indicator", "2019", "2020", ""],
+        each(lambda i: f'"Land {i}, Rep."'),
+        each(lambda i: "ABCDEFGH"[i % 8] + f"{i:02}"),
+        ["GDP"] * N,
+        each(lambda i: "" if i % 8 == 3 else number(i)),
+        PLAIN,
+        [""] * N,
+    ),
+    says="4 lines above",
+    Country__Name=KEY,
+    Country__Code=KEY,
+    Indicator=Column("constant"),
+)
+FILES["world bank"].columns.update({"2019": Column("numeric", 5), "2020": NUMBER})
+
+# What looks like a number, date or missing cell, and is none
+add(
+    "codes like numbers",
+    lines(
+        ["icd", "part", "mixed", "float"],
+        each(lambda i: ["1E10", "1E30", "1E50", "2E05"][i % 4]),
+        each(lambda i: f"{10 + i % 3}E{i % 4 + 1}"),
+        each(lambda i: ["E11", "1E10", "I10", "5A11"][i % 4]),
+        each(lambda i: f"{number(i):.2E}" if i % 2 else f"{i}e{i % 4 + 1}"),
+    ),
+    icd=TEXT,
+    part=TEXT,
+    mixed=TEXT,
+    float=NUMBER,
+)
+add(
+    "genes",
+    lines(
+        ["gene", "excel", "chromosome", "position"],
+        each(lambda i: ["SEPT2", "MARCH1", "DEC1", "TP53", "1-Mar"][i % 5]),
+        each(lambda i: ["2-Sep", "1-Mar", "1-Dec"][i % 3]),
+        each(lambda i: [*range(1, 8), "X", "Y", "MT"][i % 10]),
+        each(lambda i: 10_000 + i * 7919 % 90_001),
+    ),
+    gene=TEXT,
+    excel=TEXT,
+    chromosome=TEXT,
+    position=Column("numeric"),
+)
+add(
+    "countries",
+    lines(
+        ["iso2", "iso3", "value"],
+        each(lambda i: ["DE", "NA", "FR", "NO", "ZA"][i % 5]),
+        each(lambda i: ["DEU", "NAM", "FRA", "NOR", "ZAF"][i % 5]),
+        PLAIN,
+    ),
+    "--keep-na",
+    iso2=TEXT,
+    iso3=TEXT,
+    value=NUMBER,
+)
+add(
+    "addresses of computers",
+    lines(
+        ["ip", "net", "mac", "version"],
+        each(lambda i: f"192.168.{100 + i % 5}.{120 + i % 3}"),
+        each(lambda i: f"10.0.{i % 4}.0/24"),
+        each(lambda i: f"00:1B:44:11:3A:{i % 7:02}"),
+        each(lambda i: f"{i % 3}.{i % 4}.{i % 2}"),
+    ),
+    ip=TEXT,
+    net=TEXT,
+    mac=TEXT,
+    version=TEXT,
+)
+add(
+    "places on earth",
+    lines(
+        ["lat", "lon", "both", "degrees"],
+        each(lambda i: f"{-60 + i * 3.0625:.4f}"),
+        each(lambda i: f"{(i * 37 % 41) * 4 - 80.5:.6f}"),
+        each(lambda i: f'"{50 + i % 3}.25, {10 + i % 4}.5"'),
+        each(lambda i: f"{50 + i % 3}°31′{10 + i % 4}″N"),
+    ),
+    lat=NUMBER,
+    lon=NUMBER,
+    both=TEXT,
+    degrees=TEXT,
+)
+add(
+    "answers of countries",
+    lines(
+        ["de", "fr", "it", "es", "nl", "pl", "mark"],
+        ["ja" if yes else "nein" for yes in YES],
+        ["oui" if yes else "non" for yes in YES],
+        ["si" if yes else "no" for yes in YES],
+        ["sí" if yes else "no" for yes in YES],
+        ["ja" if yes else "nee" for yes in YES],
+        ["tak" if yes else "nie" for yes in YES],
+        each(lambda i: ["x", "-"][YES[i]]),
+    ),
+    de=FLAG,
+    fr=FLAG,
+    it=FLAG,
+    es=FLAG,
+    nl=FLAG,
+    pl=FLAG,
+)
+add(
+    "durations",
+    lines(
+        ["french", "english", "iso", "clock", "score", "pressure"],
+        each(lambda i: f"{i % 5}h{i * 7 % 6}0"),
+        each(lambda i: f"{i % 5} h {i * 7 % 60} min"),
+        each(lambda i: f"PT{i % 5}H{i % 7}M"),
+        each(lambda i: f"{i % 24:02}:{i:02}"),
+        each(lambda i: f"{i % 4}:{i % 3}"),
+        each(lambda i: f"{110 + i % 7 * 5}/{70 + i % 4 * 5}"),
+    ),
+    clock=TIME,
+    score=TEXT,
+    pressure=TEXT,
+    french=TEXT,
+    iso=TEXT,
+)
+add(
+    "numbers of telephones",
+    lines(
+        ["plus", "card", "german", "zip", "swiss"],
+        each(lambda i: f"+49301{234567 + i * 7919}"),
+        each(lambda i: f"4111 1111 {1000 + i * 37} {1111 + i * 101}"),
+        each(lambda i: f"0{30 + i % 4}{123456 + i % 5}"),
+        each(lambda i: ["02134", "10001", "90210", "60601"][i % 4]),
+        each(lambda i: f"{8000 + i % 5}"),
+    ),
+    german=Column("nominal", note="leading zeros"),
+    zip=Column("nominal", note="leading zeros"),
+    card=KEY,
+    plus=KEY,
+)
+add(
+    "years and periods",
+    lines(
+        ["fiscal", "season", "half", "year", "decade"],
+        each(lambda i: f"FY{2015 + i % 6}"),
+        each(lambda i: f"{2015 + i % 6}/{16 + i % 6}"),
+        each(lambda i: f"{2015 + i % 6}-H{i % 2 + 1}"),
+        each(lambda i: str(1980 + i % 40)),
+        each(lambda i: f"{1950 + i % 5 * 10}s"),
+    ),
+    fiscal=Column("date", note="dates as fiscal y"),
+    season=Column("date", note="dates as y/y"),
+    half=Column("date", note="dates as y half"),
+    year=NUMBER,
+    decade=TEXT,
+)
+add(
+    "colours and links",
+    lines(
+        ["colour", "link", "share", "range"],
+        each(lambda i: ["#ff0000", "#00ff00", "#0000ff"][i % 3]),
+        each(lambda i: f"https://example.org/?q={i},{i}".replace(",", ";")),
+        each(lambda i: ["1/2", "3/4", "1/4"][i % 3]),
+        each(lambda i: ["10–20", "20–30", "> 30"][i % 3]),
+    ),
+    colour=TEXT,
+    link=KEY,
+    share=TEXT,
+    range=TEXT,
+)
+add(
+    "names in two rows above units",
+    ",2019,,2020,\nRegion,Sales,Costs,Sales,Costs\n,EUR,EUR,EUR,EUR\n"
+    + lines(None, WORDS, PLAIN, PLAIN, PLAIN, PLAIN),
+    says="names in two rows, joined",
+)
+FILES["names in two rows above units"].columns.update(
+    {"Region": TEXT, "2019 Sales": NUMBER, "2020 Costs": NUMBER}
+)
+add(
+    "fixed width with blanks in cells",
+    "".join(
+        f"{a:<14}{b:>10}  {c}\n"
+        for a, b, c in [
+            ("town", "size", "day"),
+            *zip(
+                each(lambda i: ["New York", "Los Angeles", "Rome"][i % 3]),
+                map(str, PLAIN),
+                ISO,
+                strict=True,
+            ),
+        ]
+    ),
+    says="columns of fixed width",
+    town=TEXT,
+    size=NUMBER,
+    day=DATE,
+)
+add(
+    "queried by sqlplus",
+    "TOWN              SIZE_\n------------ ----------\n"
+    + "".join(
+        f"{['New York', 'Los Angeles', 'Rome'][i % 3]:<12}{PLAIN[i]:>11}\n"
+        for i in range(N)
+    ),
+    TOWN=TEXT,
+    SIZE_=NUMBER,
 )

@@ -205,6 +205,30 @@ def test_times_of_dates_and_zones() -> None:
     assert values(["10:30", "9:15 PM"]) == [37_800_000_000, 76_500_000_000]
 
 
+def test_zones_after_the_name_of_a_clock() -> None:
+    cells = ["2019/05/06 3:04:05 PM GMT+2", "2019/05/07 3:04:05 AM GMT+2"]
+    form = decided([*cells]).form
+    assert (form.order, form.zone) == ("y/m/d", 120)
+    same = ["2019/05/06 13:04:05Z", "2019/05/06 09:34:05 UTC-03:30"]
+    assert values([*same], form) == [values([cells[0]], form)[0]] * 2
+
+
+def test_codes_like_numbers_stay_text() -> None:
+    for cells in (
+        ["1E10", "1E30", "2E05"],
+        ["10E2", "12E1"],
+        ["+49301234567", "+49301234568"],
+        ["192.168.100.101", "192.168.100.120"],
+    ):
+        assert decided(cells * 20).form.kind == "text", cells
+    for cells in (
+        ["1E+10", "2.5E3", "1e5"],
+        ["+4930", "-12"],
+        ["1.168.100.101", "192.168.100.120", "3.500"],
+    ):
+        assert decided(cells * 20).form.kind == "number", cells
+
+
 def test_an_ambiguous_order_is_noted() -> None:
     found = decided(["01/02/2020", "03/04/2021"])
     assert found.form.order == "m/d/y"

@@ -26,6 +26,7 @@ _YEAR = re.compile(r"[12]\d{3}")
 # What may be a number of any country, with a sign of currency or percent.
 _LIKE_NUMBER = re.compile(r"\s*[^\w\s]{0,2}\s?\d[\d.,'’\s]*\S?\s*")
 _RULE = re.compile(r"-+|=+")
+_IMPORT = re.compile(r'\{"ImportId"')
 _BRACKETED = re.compile(r"\(\D*\)|\[\D*\]")
 _TOTAL = re.compile(
     r"((grand |sub)?totals?|sum|(gesamt|zwischen)?summe|gesamt|insgesamt|somme|totale"
@@ -48,7 +49,7 @@ class Dialect:
     is_trailing: bool = False  # whether a separator ends each line
     n_cells: int = 1  # of a row, without the empty one after the last separator
     is_short: bool = False  # whether the header has no name above the names of rows
-    has_units: bool = False  # whether units are in the line below the header
+    n_units: int = 0  # lines of units, rules or questions below the header
     empty: tuple[int, ...] = ()  # columns without a name and text, if several lack one
     is_like_data: bool = False  # whether the header may be a row of values
     is_apart: bool = False  # whether lines like the header are copies, not rows
@@ -68,7 +69,8 @@ class Dialect:
             "no header" if form.no_header else "",
             "no name above the first column" if self.is_short else "",
             "names in two rows, joined" if self.joined else "",
-            "a line of units below the header skipped" if self.has_units else "",
+            "a line of units below the header skipped" if self.n_units == 1 else "",
+            f"{self.n_units} lines below the header skipped" * (self.n_units > 1),
             f"{counted(len(self.empty), 'empty column')} skipped" if self.empty else "",
         ]
         return ", ".join(part for part in parts if part)
@@ -214,7 +216,7 @@ class _Layout:
             trailing,
             len(header),
             is_short,
-            not form.no_header and _are_units(below, len(header)),
+            0 if form.no_header else _n_units(below, len(header)),
             () if form.no_header else _empty_columns(header, below),
             not form.no_header and _is_like_data(header, below),
             is_apart,
@@ -323,7 +325,8 @@ def _joined_names(groups: Row, rows: Sequence[Row]) -> Row:
     if groups[0].strip() and rows[0][0].strip() and len({*rows[0]}) == len(rows[0]):
         return []  # a title
     are_years = all(map(_YEAR.fullmatch, rows[0][1:]))
-    if not (are_years or _names_columns(rows[0], rows[1:])):
+    below = rows[1 + _n_units(rows[1:], len(rows[0])) :]
+    if not (are_years or _names_columns(rows[0], below)):
         return []
     joined, group = [], ""
     for above, name in zip(groups, rows[0], strict=True):
@@ -393,6 +396,13 @@ def _is_short(header: Row, rows: Sequence[Row]) -> bool:
     names = [row[0] for row in rows if len(row) == len(header) + 1]
     are_most = len(names) > 0.9 * len(rows)
     return len(header) > 1 and are_most and len({*names}) == len(names)
+
+
+def _n_units(rows: Sequence[Row], width: int) -> int:
+    """Lines below a header that are not rows: of units, or two of Qualtrics."""
+    if len(rows) > 1 and len(rows[1]) == width and all(map(_IMPORT.match, rows[1])):
+        return 2
+    return int(_are_units(rows, width))
 
 
 def _are_units(rows: Sequence[Row], width: int) -> bool:

@@ -56,6 +56,8 @@ _MAX_HEADER_LINES = 100
 _PADDED = re.compile(
     rb"0[\dxX](?:(?<=[^\w.+-]0.)|(?<=[^\w.+-][+-]0.))", flags=re.DOTALL
 )
+# A code such as 1E10, or of a telephone, which Arrow takes for a number.
+_CODE = re.compile(rb"[E+]\d(?:(?<=\dE\d)|(?<=\+\d)\d{7})")
 _COMMA, _QUOTED_COMMA = re.compile(rb"\d,\d"), re.compile(rb'"[^"\r\n]*\d,\d')
 _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -94,7 +96,7 @@ def read_csv(source: str, form: FileFormat, texts: Collection[str] = ()) -> pa.T
         )
         for name, text in zip(names, again, strict=True):
             place = table.column_names.index(name)
-            if _is_text_only(table.column(place)) or _has_padding(text):
+            if _is_text_only(table.column(place)) or _has_codes(text):
                 table = table.set_column(place, name, text)
     except pa.ArrowInvalid as error:
         raise _csv_error(source, error, form, start, io.BytesIO(content)) from error
@@ -515,7 +517,9 @@ class _Start(NamedTuple):
         dialect = dialect_of(head, form)
         rest = _Chunks(chain([head], _blocks(stream))).buffered()
         above = b"".join(rest.readline() for _ in range(dialect.n_above))
-        first, second, units, n_above = b"", b"", b"", dialect.n_above
+        first, n_above = b"", dialect.n_above
+        second: list[bytes] = []
+        units: list[bytes] = []
         if form.no_header:
             if not head.strip():
                 raise ValueError(f"{called(source)} is empty; add rows")
@@ -531,13 +535,12 @@ class _Start(NamedTuple):
                 names = ["", *names]
             if dialect.joined:
                 names = [*dialect.joined]
-                second = _header_lines(rest, source)
-            if dialect.has_units:
-                units = _header_lines(rest, source)
+                second = [_header_lines(rest, source)]
+            units = [_header_lines(rest, source) for _ in range(dialect.n_units)]
             if not first.endswith(b"\n"):
                 first += b"\n"
             # Blank lines keep the numbers of lines.
-            first += b"\n" * len((second + units).splitlines())
+            first += b"\n" * len(b"".join(second + units).splitlines())
         if len({*names}) < len(names) and dialect.is_like_data:
             raise ValueError(
                 f"the first line of {called(source)} looks like values, not like "
@@ -579,7 +582,7 @@ class _Start(NamedTuple):
             header_line=0 if form.no_header else n_above + 1,
             n_empty_columns=len(dialect.empty),
             is_trailing=dialect.is_trailing,
-        ).with_lines(above, units)
+        ).with_lines(above, b"".join(units))
         parts = (dialect, columns, unnamed, n_above, first, chunks, stream)
         return cls(*parts, facts, below)
 
@@ -741,14 +744,14 @@ def _has_decimal_commas(
 
 
 def _better_as_text(table: pa.Table, content: bytes) -> list[str]:
-    """Columns that Arrow took for times, or that may hold numbers led by zeros."""
-    padded = _PADDED.search(content) is not None
+    """Columns that Arrow took for times, or that may hold codes like numbers."""
+    may_be_codes = bool(_PADDED.search(content) or _CODE.search(content))
     return [
         name
         for name, column in zip(table.column_names, table.columns, strict=True)
         if _is_text_only(column)
-        or (padded and pa.types.is_integer(column.type))
-        or (padded and pa.types.is_floating(column.type))
+        or (may_be_codes and pa.types.is_integer(column.type))
+        or (may_be_codes and pa.types.is_floating(column.type))
     ]
 
 
@@ -762,12 +765,12 @@ def _is_text_only(column: pa.ChunkedArray) -> bool:
     return is_float and bool(pc.any(pc.is_inf(column)).as_py())
 
 
-def _has_padding(texts: pa.ChunkedArray) -> bool:
-    """Whether a number in a column of text has a leading zero."""
+def _has_codes(texts: pa.ChunkedArray) -> bool:
+    """Whether a number in a column of text is a code, such as 007 or 1E10."""
     import pyarrow.compute as pc
 
-    padded = pc.match_substring_regex(texts, r"^\s*[+-]?0[\dxX]")
-    return bool(pc.any(padded).as_py())
+    are_codes = pc.match_substring_regex(texts, r"^\s*(?:[+-]?0[\dxX]|\d+E\d|\+\d{8})")
+    return bool(pc.any(are_codes).as_py())
 
 
 def _wrong_encoding(source: str, form: FileFormat) -> ValueError:

@@ -44,7 +44,7 @@ class CsvRows:
         self._blocks: list[bytes] = []  # of UTF-8, read but not taken
         self._mark, self._encoding, self._only_returns = b"", "utf-8", False
         self._dialect, self._above, self._header = Dialect(), b"", b""
-        self._units = b""  # lines below the header that are not rows
+        self._units: list[bytes] = []  # lines below the header that are not rows
         self._copy = b""  # lines that are left out, since they repeat the header
         self._columns: FixedColumns | None = None  # if their positions are fixed
         self._row_width = 0  # characters of rows whose cells are aligned by blanks
@@ -73,13 +73,14 @@ class CsvRows:
         above: bytes,
         header: bytes,
         start: bytes,
-        units: bytes = b"",
+        units: Sequence[bytes] = (),
     ) -> None:
         """Note the layout, the lines above the rows, and the lines in `start`."""
         self._dialect, self._above = dialect, above
         self._places = [j for j in range(n_columns) if j not in dialect.empty]
         self.has_layout = True
-        self._header, self._units = header.rstrip(b"\r\n"), units.rstrip(b"\r\n")
+        self._header = header.rstrip(b"\r\n")
+        self._units = [line.rstrip(b"\r\n") for line in units]
         first = start.partition(b"\n")[0]
         usual = b"\r\n" if first.endswith(b"\r") else b"\n"
         self._header_end = header[len(self._header) :] or usual
@@ -117,9 +118,9 @@ class CsvRows:
             self._columns.widen(n_signs)
             self._row_width = self._columns.width
             none = [None] * len(n_signs)
-            self._header, self._units = (
+            self._header, *self._units = (
                 self._columns.line(line.decode(), none).encode()
-                for line in (self._header, self._units)
+                for line in (self._header, *self._units)
             )
         n_own = len(self._places)
         if self._decimal is None:
@@ -142,9 +143,9 @@ class CsvRows:
             padded = map(_padded, texts, self._widths)
             added = [name[0].as_py().encode() for name in padded]
         lines = self._above + self._joined(self._header, added) + self._header_end
-        if self._units:
-            none = [self._cell("", in_quotes=False)] * len(added)
-            lines += self._joined(self._units, none) + self._header_end
+        empty = [self._cell("", in_quotes=False)] * len(added)
+        for line in self._units:
+            lines += self._joined(line, empty) + self._header_end
         return self._mark + self._encoded(lines)
 
     def body(

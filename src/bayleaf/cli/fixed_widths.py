@@ -142,7 +142,8 @@ class FixedColumns:
     def __init__(self, lines: Sequence[str], gaps: Gaps) -> None:
         """Note the positions of cells in a header and rows."""
         self._gaps = gaps
-        self._starts, self._ends = [], []
+        self._starts: list[int] = []
+        self._ends: list[int] = []
         self._is_right = []  # whether cells end, rather than begin, at one position
         for cells in zip(*[_extents(line, gaps) for line in lines], strict=True):
             filled = [(first, end) for first, end in cells if first < end]

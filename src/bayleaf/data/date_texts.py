@@ -48,7 +48,7 @@ _CLOCK = (
     r"(?:(?:[T,:]?\s*|\s+)(?P<hour>\d{1,2}):(?P<minute>\d\d)"
     r"(?::(?P<second>\d\d)(?:[.,](?P<part>\d{1,9}))?)?"
     r"\s*(?P<half>[AaPp]\.?[Mm]\.?)?"
-    r"\s*(?P<zone>Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?"
+    r"\s*(?P<zone>Z|(?:UTC|GMT)(?:[+-]\d\d?(?::?\d\d)?)?|[+-]\d\d(?::?\d\d)?)?)?"
 )
 _YEAR, _SHORT_YEAR = r"(?P<y>\d{4})", r"(?P<y>\d{4}|\d\d)"
 _DAY, _MONTH = r"(?P<d>\d{1,2})", r"(?P<m>\d{1,2})"

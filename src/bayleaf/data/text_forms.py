@@ -140,6 +140,7 @@ NUMBER_PARTS = (
 _NUMBER = re.compile(
     re.sub(r"\\x\{(\w+)\}", lambda code: chr(int(code[1], 16)), NUMBER_PARTS), re.ASCII
 )
+_BYTE = r"(?:25[0-5]|2[0-4]\d|1\d\d)"
 _GROUPED = r"[1-9]\d{0,2}(?:%s\d{3})+"
 
 
@@ -178,6 +179,8 @@ def _signatures() -> dict[str, _Signature]:
     groups[" "], groups["'"] = _GROUPED % " ", _GROUPED % "'"
     for sign, group in groups.items():
         item = frozenset(signs for signs in SIGNS if signs[1] == sign)
+        if sign == ".":
+            result["address"] = _Signature(rf"^{_BYTE}(?:\.{_BYTE}){{3}}$", item)
         result[f"groups by {sign}"] = _Signature(f"^{group}$", item)
         for decimal in ".,":
             if decimal != sign:
@@ -188,13 +191,17 @@ def _signatures() -> dict[str, _Signature]:
 
 
 _SIGNATURES = _signatures()
-_PLAIN = r"^[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$"
+_PLAIN = (
+    r"^(?:[+-]?(?:(?:0|[1-9]\d*)\.\d*|\.\d+)(?:[eE][+-]?\d+)?"
+    r"|(?:-?(?:0|[1-9]\d*)|\+(?:0|[1-9]\d{0,6}))(?:e[+-]?\d+|E[+-]\d+)?)$"
+)
 _DIGIT = re.compile(r"\d")
 _FLOAT = r"[eE]|\d{19}"
 _WITH_UNIT = re.compile(r"[+-]?\d[\d.,]* ?([^\W\d_]{1,5}|[°µ%‰][^\W\d_]?)")
 _ZEROS = re.compile(r"0\d+")
-# Codes, such as those of post offices, may begin with zeros that numbers lose.
-_PADDED = r"^[^\d.,]*0\d"
+# Codes, such as those of post offices, may begin with zeros that numbers lose; others
+# are like 1E10 of the ICD, where programs write 1E+10, or are of telephones.
+_CODE = r"^[^\d.,]*0\d|^\d+E\d|^\+\d{8,}$"
 
 
 @dataclass(frozen=True)
@@ -429,7 +436,7 @@ class TextEvidence:
     def are_integers(self, form: TextForm) -> bool:
         """Whether all numbers of the column are integers, as a form reads them."""
         names = ["integer", f"groups by {form.thousands}"]
-        names += {",": ["comma of three"], ".": ["point of three"]}.get(
+        names += {",": ["comma of three"], ".": ["point of three", "address"]}.get(
             form.thousands, []
         )
         n_integers = sum(self.signatures[name] for name in names)
@@ -477,8 +484,8 @@ def _signature_of(texts: pa.Array) -> _Numbers:
     if not len(rows):
         return _Numbers(codes, names, parts, {})
     rows = rows[_one_sign(parts)[rows]]
-    padded = numpy_of(pc.match_substring_regex(texts, _PADDED))
-    rows = rows[~padded[rows]]
+    are_codes = numpy_of(pc.match_substring_regex(texts, _CODE))
+    rows = rows[~are_codes[rows]]
     bodies = _bodies(parts.take(arrow_of(rows)))
     for code, signature in enumerate(_SIGNATURES.values()):
         if not len(rows):
@@ -595,7 +602,8 @@ def _numbers_decided(
     evidence: TextEvidence, markers: dict[str, int], signs: FileSigns
 ) -> TextDecision | None:
     """The form of a column of numbers; None if it is none."""
-    if not evidence.n_numbers:
+    # Numbers of four groups each may be addresses of computers.
+    if evidence.n_numbers == evidence.signatures["address"]:
         return None
     n_markers = sum(markers.values())
     words = {t: n for t, n in evidence.words.items() if t not in markers}

@@ -50,9 +50,9 @@ def clock_and_zone(parts: Any, months: Any, eras: Any) -> Any:
         return None
     minutes = None
     if zone:
-        digits = zone[1:].replace(":", "").ljust(4, "0") if zone[0] in "+-" else "0000"
-        minutes = int(digits[:2]) * 60 + int(digits[2:])
-        minutes = -minutes if zone[0] == "-" else minutes
+        ahead = zone.lstrip("UTCGMZ").replace(":", "")
+        hours, rest = int(ahead[:3] or 0), int(ahead[3:] or 0)
+        minutes = hours * 60 + (-rest if ahead.startswith("-") else rest)
     return (day - START) // MICROSECOND + time, minutes
 
 

@@ -1,7 +1,7 @@
 // Texts as the numbers that they spell.
 
 // Codes, such as those of post offices, may begin with zeros that numbers lose.
-const PADDED = /^[^\d.,]*0\d/;
+const CODE = /^[^\d.,]*0\d|^\d+E\d|^\+\d{8,}$/;
 // Digits in groups, whose sign is the first or second group, or with decimals alone.
 const GROUPED = new RegExp("^(?:[1-9]\\d?\\d?([., '])\\d{3}(?:\\1\\d{3})*(?:(?!\\1)[.,]\\d*)?"
   + "|[1-9]\\d?(?:(,)\\d\\d)+,\\d{3}(?:\\.\\d*)?|\\d+(?:[.,]\\d*)?|[.,]\\d+)$");
@@ -17,7 +17,7 @@ class Numbers {
     const plain = text.replace(/[\xa0\u2007\u2009\u202f]/g, " ").replace(/\u2019/g, "'");
     const parts = this.pattern.exec(plain)?.groups;
     const body = parts && GROUPED.exec(parts.body.replace(/[-\u2013\u2014]+$/, ""));
-    if (!body || PADDED.test(plain)) return null;
+    if (!body || CODE.test(plain)) return null;
     const signs = ["open", "before", "inner", "after"].map((name) => parts[name] ?? "").join("");
     const isOdd = signs.length > 1 || !parts.open !== !parts.close || (parts.unit && parts.last_unit);
     if (isOdd || (parts.last_unit === "%" && form.unit !== "%")) return null;

@@ -19,8 +19,9 @@ from bayleaf.data.tables.date_parts import (
     time_of,
 )
 
-# Codes, such as those of post offices, may begin with zeros that numbers lose.
-_PADDED = re.compile(r"[^\d.,]*0\d", re.ASCII)
+# Codes, such as those of post offices, may begin with zeros that numbers lose; others
+# are like 1E10, where programs write 1E+10, or are of telephones.
+_CODE = re.compile(r"[^\d.,]*0\d|\d+E\d|\+\d{8,}$", re.ASCII)
 # Digits in groups, whose sign is the first or second group, or with decimals alone.
 _GROUPED = re.compile(
     r"[1-9]\d?\d?([., '])\d{3}(?:\1\d{3})*(?:(?!\1)[.,]\d*)?"
@@ -40,7 +41,7 @@ class Numbers:
         """The number that a text spells as a column's texts do; None if none."""
         text, form = value.strip().translate(_BLANKS), cell.text
         match = self.pattern.fullmatch(text)
-        if match is None or _PADDED.match(text):
+        if match is None or _CODE.match(text):
             return None
         parts = match.groupdict("")
         signs = "".join([parts[name] for name in ("open", "before", "inner", "after")])

@@ -90,10 +90,9 @@ function ofCalendar(parts, form) {
   }
   let offset = null;
   if (parts.zone) {
-    const isFixed = /^[+-]/.test(parts.zone);
-    const digits = isFixed ? parts.zone.slice(1).replace(":", "").padEnd(4, "0") : "0000";
-    const minutes = Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2));
-    offset = (parts.zone[0] === "-" ? -minutes : minutes) * 60000000;
+    const ahead = parts.zone.replace(/[A-Z:]/g, "");
+    const minutes = Number(ahead.slice(1, 3)) * 60 + Number(ahead.slice(3));
+    offset = (ahead[0] === "-" ? -minutes : minutes) * 60000000;
   }
   return byClock(moment.getTime() * 1000 + time, offset, form.zone);
 }
