@@ -251,7 +251,7 @@ class Variable(Shown):
                     "place in a model file; use text or numbers"
                 )
 
-    @property
+    @cached_property
     def n_states(self) -> int:
         """Number of states, a missing state included."""
         return len(self.states)
@@ -265,7 +265,7 @@ class Variable(Shown):
         # Mappings are made again: safe forms of pickles keep no states as keys.
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
-    @property
+    @cached_property
     def n_known_states(self) -> int:
         """Number of states without a missing state; also the code of a missing cell."""
         return self.n_states - self.has_missing_state

@@ -221,8 +221,9 @@ class TableEncoder:
         for j, (variable, column) in enumerate(zip(self.domain, columns, strict=True)):
             if variable.kind != "numeric":
                 continue
-            for row in np.flatnonzero(known[j]).tolist():
-                cells[row][variable.name] = cell_of(column, row)
+            for row, is_known in enumerate(known[j].tolist()):
+                if is_known:
+                    cells[row][variable.name] = cell_of(column, row)
         return cells
 
     def _nearest(

@@ -448,8 +448,9 @@ def explain_rows(
         log_posterior = calibrated_log_proba(scores, *calibration)
     if against is None:
         against = runners_up(log_posterior, predicted)
-    if isinstance(model, IncrementalContributions):
-        prior, increments = model.increments(codes, predicted, against)
+    incremental = model if isinstance(model, IncrementalContributions) else None
+    if incremental is not None:
+        prior, increments = incremental.increments(codes, predicted, against)
         terms = increments.sum(axis=2)
     else:
         prior, terms = model.contributions_of_rows(table, predicted, against)
@@ -482,7 +483,7 @@ def explain_rows(
 
     def alone_by(row: int) -> Callable[[int], Callable[[], float] | None]:
         """What computes `Term.alone` of a feature when it is read."""
-        if isinstance(model, IncrementalContributions):
+        if incremental is not None:
             return lambda _: None
         rows = table.rows(slice(row, row + 1))
         pair = int(predicted[row]), int(against[row])
