@@ -182,7 +182,7 @@ def value_maps(
         return [as_is]
     drawn = iter(cuts.drawn)
     maps = [
-        interval_maps(v, next(drawn)) if v.kind == "numeric" else repeat(own)
-        for v, own in zip(features, as_is, strict=True)
+        interval_maps(v, next(drawn)) if v.kind == "numeric" else repeat(same)
+        for v, same in zip(features, as_is, strict=True)
     ]
     return list(islice(zip(*maps, strict=False), len(cuts.drawn[0])))

@@ -131,9 +131,9 @@ def recoded(codes: Codes, maps: Maps) -> Codes:
     weights = None if codes.unit_weights else codes.weights
     states = Codes.empty((*cards, codes.cards[-1]), codes.n_rows, weights)
     for variable, values in enumerate(maps):
-        own = states.column(variable)
+        out = states.column(variable)
         # Unlike indexing, this lets other threads go on.
-        np.take(values.astype(own.dtype), codes.column(variable), out=own, mode="clip")
+        np.take(values.astype(out.dtype), codes.column(variable), out=out, mode="clip")
     states.column(len(maps))[:] = codes.column(len(maps))
     return states
 
