@@ -27,7 +27,7 @@ _PLACE = """element => {
   const own = frame ? frame.getBoundingClientRect() : window_;
   const [top, bottom] = [Math.max(0, own.top), Math.min(innerHeight, own.bottom)];
   return {
-    x, y, isHit: Boolean(hit) && (shown.contains(hit) || hit.contains(shown)),
+    x, y, isHit: Boolean(hit) && shown.contains(hit),
     atX: (Math.max(0, own.left) + Math.min(innerWidth, own.right)) / 2,
     atY: (top + bottom) / 2, height: bottom - top, away: y - (top + bottom) / 2,
   };
@@ -39,7 +39,7 @@ _SEES_FOCUS = """() => {
   const { left, top, width, height } = own.getBoundingClientRect();
   const [x, y] = [left + width / 2, top + Math.min(height, 40) / 2];
   const hit = document.elementFromPoint(x, y);
-  return Boolean(hit) && (own.contains(hit) || hit.contains(own));
+  return Boolean(hit) && own.contains(hit);
 }"""
 
 
@@ -139,11 +139,18 @@ class Person:
             else:
                 self.swipe(place["atX"], place["atY"], by)
             self.steps += 1
-            before = None
-            # What a finger has set in motion rolls on.
-            while before != (before := target.evaluate(_PLACE)["y"]):
-                self.page.wait_for_timeout(50)
+            self._rest(target, place["y"])
         raise AssertionError(f"scrolling does not lead to {target}")
+
+    def _rest(self, target: Any, start: float) -> None:
+        """Wait until a part that was set in motion has moved and stands still."""
+        places = [start]
+        for _ in range(40):
+            self.page.wait_for_timeout(50)
+            places.append(target.evaluate(_PLACE)["y"])
+            has_moved = places[-1] != start or len(places) > 10
+            if has_moved and places[-1] == places[-2] == places[-3:][0]:
+                return
 
     def swipe(self, x: float, y: float, by: float) -> None:
         """Draw a finger over a place, so that what is below it comes up."""
