@@ -22,7 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bayleaf import AveragedKDBClassifier, load
+from bayleaf import AveragedKDBClassifier, BayesianNetwork, NetworkStructure, load
 from bayleaf.datasets import load_heart, load_network
 from bayleaf.io import read_network, write_network
 from bayleaf.io.native import archive
@@ -60,6 +60,10 @@ def files(folder: Path) -> dict[str, Callable[[Path], Any]]:
         found[f"network.{suffix}"] = read_network
     (folder / "network.dsl").write_text(dsl_text(load_network("asia")))
     found["network.dsl"] = read_network
+    BayesianNetwork.from_edges("a -> b <-> c; a -> c").save(folder / "graph.dagitty")
+    found["graph.dagitty"] = NetworkStructure.read
+    (folder / "graph.dot").write_text('digraph g {\n  "a b";\n  "a b" -> {c d};\n}\n')
+    found["graph.dot"] = NetworkStructure.read
     most, archive.MAX_INLINE = archive.MAX_INLINE, 100
     table = load_heart()
     model = AveragedKDBClassifier(n_networks=2, random_state=0).fit(table.X, table.y)
