@@ -5,7 +5,8 @@
 prints a Markdown table: shares of simulated tables whose interval contains the true
 probability of each distribution and the true effect of x on y, of a network that is
 adjusted for z, of one whose common cause u is never seen (front door), and of a latent
-class u with four signs. There u's states are those nearest to the true ones.
+class u with four signs. There u's states are those nearest to the true ones, and
+intervals of log odds from the inverse of the information on all tables together follow.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import beta
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import beta, norm
 
 from bayleaf import BayesianNetwork
 from bayleaf.cpds.distribution import TableCPD
@@ -96,6 +99,51 @@ def contained(
             )
             what = f"P({name}=yes{f' given {given}' if given else ''})"
             yield what, bool(low[cell] <= own[(*cell, 1)] <= high[cell])
+    if true is LATENT_CLASS:
+        yield from _contained_together(true, fitted, table)
+
+
+def _contained_together(
+    true: BayesianNetwork, fitted: BayesianNetwork, table: pd.DataFrame
+) -> Iterator[tuple[str, bool]]:
+    """Likewise by the observed information on the log odds of all tables together."""
+    wanted, odds = _log_odds(true), _log_odds(fitted)
+    signs = list("abcd")
+    codes = np.array([table[c].map({"no": 0, "yes": 1}).fillna(2) for c in signs])
+
+    def log_likelihood(odds: NDArray[np.float64]) -> float:
+        yes = np.stack([-np.logaddexp(0.0, odds), -np.logaddexp(0.0, -odds)])
+        of_u, of_signs = yes[:, 0], yes[:, 1:].reshape(2, len(signs), 2)
+        known = np.concatenate([of_signs, np.zeros((1, len(signs), 2))])
+        logs = of_u + sum(known[own.astype(int), k] for k, own in enumerate(codes))
+        return float(np.logaddexp(logs[:, 0], logs[:, 1]).sum())
+
+    steps = 1e-3 * np.eye(len(odds))
+    information = [
+        [
+            sum(
+                -i * j * log_likelihood(odds + i * one + j * other) / 4e-6
+                for i in (-1, 1)
+                for j in (-1, 1)
+            )
+            for other in steps
+        ]
+        for one in steps
+    ]
+    errors = np.sqrt(np.diag(np.linalg.inv(information)))
+    within = np.abs(odds - wanted) <= norm.ppf(0.975) * errors
+    yield "P(u=yes), tables together", bool(within[0])
+    for k, own in enumerate(within[1:].reshape(-1, 2)):
+        for state, holds in zip(STATES["u"], own, strict=True):
+            yield f"P({signs[k]}=yes given u={state}), tables together", bool(holds)
+
+
+def _log_odds(network: BayesianNetwork) -> NDArray[np.float64]:
+    """Log odds of u=yes, then of each sign by u, states in the true order."""
+    turn = -1 if _is_turned(network) else 1
+    tables = [network.cpd(name).probabilities for name in "uabcd"]
+    shares = [tables[0][::turn][None], *(table[::turn] for table in tables[1:])]
+    return np.concatenate([np.log(own[:, 1] / own[:, 0]) for own in shares])
 
 
 def _is_turned(fitted: BayesianNetwork) -> bool:

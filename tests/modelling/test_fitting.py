@@ -210,6 +210,18 @@ def test_expectation_maximisation_equals_learn_parameters(smoothing: Any) -> Non
     assert any("expectation maximisation took" in note for note in fitted.notes)
 
 
+def test_a_fit_notes_that_counts_of_latent_tables_make_narrow_intervals() -> None:
+    frame = _frame(holes=0.2)
+    name = GIVEN.names[0]
+    seen = GIVEN.fit(frame, missing="em")
+    assert not any("too narrow" in note for note in seen.notes)
+    hidden = GIVEN.fit(
+        frame.drop(columns=name), missing="em", latent=[name], random_state=0
+    )
+    expected = f"tables of the latent {name} and of what it acts on"
+    assert any(note.startswith(expected) for note in hidden.notes)
+
+
 def test_without_smoothing_a_network_starts_from_its_own_tables() -> None:
     frame = _frame(holes=0.2)
     fitted = EXPERT.fit(frame, missing="em", smoothing="maximum_likelihood")

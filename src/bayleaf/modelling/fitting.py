@@ -159,7 +159,7 @@ def _fitted(
         raise ValueError("strength= says what prior= is worth; give prior= as well")
     if missing == "em":
         latent = [domain.index(name) for name in hidden]
-        found, note = expected_tables(
+        found, notes = expected_tables(
             network,
             domain,
             dag,
@@ -170,7 +170,7 @@ def _fitted(
             latent,
             rest,
         )
-        return found.with_notes([*columns.notes, note])
+        return found.with_notes([*columns.notes, *notes])
     forms = [None] * len(domain) if network is None else network.cpds
     cpds = counted_tables(
         forms, dag, columns.rows, smoothing, counts, learned, rest["n_jobs"]
@@ -402,8 +402,8 @@ def expected_tables(
     learned: Collection[int],
     latent: Collection[int],
     options: Mapping[str, Any],
-) -> tuple[BayesianNetwork, str]:
-    """Distributions by expectation maximisation, and how it went.
+) -> tuple[BayesianNetwork, list[str]]:
+    """Distributions by expectation maximisation, and notes on how it went.
 
     `network` is the start and what is not learned; None starts from the prior, at
     random where variables are `latent` (without a column). `options` are those of
@@ -426,7 +426,17 @@ def expected_tables(
     if network is not None:
         both = zip(network.cpds, cpds, strict=True)
         cpds = tuple(own[node in learned] for node, own in enumerate(both))
-    return BayesianNetwork(domain, dag, cpds), steps + ended
+    notes = [steps + ended]
+    families = [dag.families[node] for node in learned]
+    shared = [v for v in sorted(latent) if any(v in family for family in families)]
+    if shared:
+        names = name_list([domain.names[v] for v in shared])
+        notes.append(
+            f"tables of the latent {names} and of what it acts on are uncertain "
+            "together; their experience counts take them one by one, so intervals "
+            "of their probabilities from these counts are too narrow"
+        )
+    return BayesianNetwork(domain, dag, cpds), notes
 
 
 def _prior_tables(
