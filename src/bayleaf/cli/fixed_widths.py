@@ -61,7 +61,7 @@ def aligned_columns(lines: Sequence[str], *, has_header: bool) -> Aligned | None
 
 def _is_below_title(signs: NDArray[np.uint32]) -> bool:
     """Whether the first of some lines may be a header, and not a row."""
-    return len(signs) > 2 and not np.isin(signs[0], _DIGITS).any()
+    return len(signs) > 2 and not bool(np.isin(signs[0], _DIGITS).any())
 
 
 def _gaps(signs: NDArray[np.uint32], *, has_header: bool) -> Gaps:
