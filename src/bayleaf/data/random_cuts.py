@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise, repeat
 from typing import NamedTuple
@@ -181,7 +181,7 @@ def value_maps(
     if cuts is None or not cuts.drawn:
         return [as_is]
     drawn = iter(cuts.drawn)
-    maps = [
+    maps: list[Iterable[NDArray[np.uint16]]] = [
         interval_maps(v, next(drawn)) if v.kind == "numeric" else repeat(same)
         for v, same in zip(features, as_is, strict=True)
     ]
