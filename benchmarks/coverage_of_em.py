@@ -115,7 +115,7 @@ def _contained_together(
         yes = np.stack([-np.logaddexp(0.0, odds), -np.logaddexp(0.0, -odds)])
         of_u, of_signs = yes[:, 0], yes[:, 1:].reshape(2, len(signs), 2)
         known = np.concatenate([of_signs, np.zeros((1, len(signs), 2))])
-        logs = of_u + sum(known[own.astype(int), k] for k, own in enumerate(codes))
+        logs = of_u + sum(known[c.astype(int), k] for k, c in enumerate(codes))
         return float(np.logaddexp(logs[:, 0], logs[:, 1]).sum())
 
     steps = 1e-3 * np.eye(len(odds))
@@ -133,8 +133,8 @@ def _contained_together(
     errors = np.sqrt(np.diag(np.linalg.inv(information)))
     within = np.abs(odds - wanted) <= norm.ppf(0.975) * errors
     yield "P(u=yes), tables together", bool(within[0])
-    for k, own in enumerate(within[1:].reshape(-1, 2)):
-        for state, holds in zip(STATES["u"], own, strict=True):
+    for k, pair in enumerate(within[1:].reshape(-1, 2)):
+        for state, holds in zip(STATES["u"], pair, strict=True):
             yield f"P({signs[k]}=yes given u={state}), tables together", bool(holds)
 
 
@@ -143,7 +143,7 @@ def _log_odds(network: BayesianNetwork) -> NDArray[np.float64]:
     turn = -1 if _is_turned(network) else 1
     tables = [network.cpd(name).probabilities for name in "uabcd"]
     shares = [tables[0][::turn][None], *(table[::turn] for table in tables[1:])]
-    return np.concatenate([np.log(own[:, 1] / own[:, 0]) for own in shares])
+    return np.concatenate([np.log(p[:, 1] / p[:, 0]) for p in shares])
 
 
 def _is_turned(fitted: BayesianNetwork) -> bool:

@@ -24,7 +24,7 @@ Integers = NDArray[np.int64]
 _BLOCK_CELLS = 1 << 21
 # Sums are cut at the same parts whatever the number of threads.
 _BLOCKS = 16
-_LEAST_PARTS = 512
+_MIN_PARTS = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,7 @@ class ExpectedFamilies:
             )
             return sums
 
-        n_blocks = min(_BLOCKS, -(-self.parts.n_parts // _LEAST_PARTS))
+        n_blocks = min(_BLOCKS, -(-self.parts.n_parts // _MIN_PARTS))
         blocks = stretches(self.parts.n_parts, n_blocks)
         tasks = [partial(expect, *block) for block in blocks]
         parts = run_tasks(tasks, thread_count(n_jobs))

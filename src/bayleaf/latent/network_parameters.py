@@ -209,8 +209,8 @@ def _started(network: BayesianNetwork, start: BayesianNetwork) -> BayesianNetwor
     both = list(zip(network.cpds, start.cpds, strict=True))
     cpds = [own[node in learned] for node, own in enumerate(both)]
     for node in sorted(learned):
-        own, other = ([t.shape for t in distributions(cpd)] for cpd in both[node])
-        if own != other:
+        shapes, given = ([t.shape for t in distributions(cpd)] for cpd in both[node])
+        if shapes != given:
             name = quoted(network.domain[node].name)
             raise ValueError(
                 f"start has other distributions of {name} than the network; give both "
@@ -307,13 +307,13 @@ class _Task:
         for node, cpd in enumerate(self.network.cpds):
             numbered = []
             for table in distributions(cpd):
-                own = np.arange(n_cells, n_cells + table.size).reshape(table.shape)
+                places = np.arange(n_cells, n_cells + table.size).reshape(table.shape)
                 n_cells += table.size
-                numbered.append(own)
+                numbered.append(places)
                 if node in self.learned:
-                    rows = own.reshape(-1, own.shape[-1])
-                    by_states.setdefault(own.shape[-1], []).append(rows)
-            numbers = [own.astype(np.float64) for own in numbered]
+                    rows = places.reshape(-1, table.shape[-1])
+                    by_states.setdefault(table.shape[-1], []).append(rows)
+            numbers = [places.astype(np.float64) for places in numbered]
             tables.append(with_distributions(cpd, numbers).probabilities)
         self._n_cells, self._places = n_cells, flat_tables(tables).astype(np.intp)
         self._rows = [np.concatenate(rows) for rows in by_states.values()]
@@ -376,16 +376,16 @@ class _Task:
         lost = [np.zeros(table.shape) for table in counts]
         if self._expected is not None:
             flat = cells[self._places]
-            tables = np.concatenate([flat, self._set_tables])
-            variances = self._expected.variances_under(tables, self.n_jobs or 1)
+            with_sets = np.concatenate([flat, self._set_tables])
+            variances = self._expected.variances_under(with_sets, self.n_jobs or 1)
             lost = self.by_node(variances[: len(flat)])
         shapes = [table.shape for cpd in cpds for table in distributions(cpd)]
         learned = iter(tables_of(cells, shapes))
         for node, before in enumerate(self.network.cpds):
-            own = [next(learned) for _ in distributions(before)]
+            fitted = [next(learned) for _ in distributions(before)]
             if node not in self.learned:
                 continue
-            cpd = cpds[node] = with_distributions(before, own)
+            cpd = cpds[node] = with_distributions(before, fitted)
             if isinstance(cpd, TableCPD) and isinstance(before, TableCPD):
                 gained = counts[node].sum(axis=-1)
                 p = cpd.probabilities
