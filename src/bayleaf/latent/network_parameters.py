@@ -307,15 +307,15 @@ class _Task:
         for node, cpd in enumerate(self.network.cpds):
             numbered = []
             for table in distributions(cpd):
-                places = np.arange(n_cells, n_cells + table.size).reshape(table.shape)
+                indices = np.arange(n_cells, n_cells + table.size).reshape(table.shape)
                 n_cells += table.size
-                numbered.append(places)
+                numbered.append(indices)
                 if node in self.learned:
-                    rows = places.reshape(-1, table.shape[-1])
+                    rows = indices.reshape(-1, table.shape[-1])
                     by_states.setdefault(table.shape[-1], []).append(rows)
-            numbers = [places.astype(np.float64) for places in numbered]
+            numbers = [indices.astype(np.float64) for indices in numbered]
             tables.append(with_distributions(cpd, numbers).probabilities)
-        self._n_cells, self._places = n_cells, flat_tables(tables).astype(np.intp)
+        self._n_cells, self._positions = n_cells, flat_tables(tables).astype(np.intp)
         self._rows = [np.concatenate(rows) for rows in by_states.values()]
 
     def cells_of(self, cpds: CPDs) -> Table:
@@ -324,7 +324,7 @@ class _Task:
 
     def expect(self, cells: Table) -> tuple[Table, float]:
         """Expected counts of all families, and the log-likelihood of the rows."""
-        flat = cells[self._places]
+        flat = cells[self._positions]
         with np.errstate(divide="ignore"):
             log_likelihood = log_product(self._counted, np.log(flat))
         if self._expected is None:
@@ -348,11 +348,11 @@ class _Task:
     def log_prior(self, cells: Table) -> float:
         """Logarithm of the prior density of distributions, up to a constant (nats)."""
         with np.errstate(divide="ignore"):
-            return log_product(self._prior, np.log(cells[self._places]))
+            return log_product(self._prior, np.log(cells[self._positions]))
 
     def totals(self, counts: Table) -> list[Table]:
         """Expected counts and prior of the learned distributions, by their states."""
-        pooled = np.bincount(self._places, counts + self._prior, self._n_cells)
+        pooled = np.bincount(self._positions, counts + self._prior, self._n_cells)
         return [pooled[rows] for rows in self._rows]
 
     def fitted(self, present: Table, totals: Sequence[Table]) -> Table:
@@ -375,7 +375,7 @@ class _Task:
         cpds, counts = list(self.network.cpds), self.by_node(expected)
         lost = [np.zeros(table.shape) for table in counts]
         if self._expected is not None:
-            flat = cells[self._places]
+            flat = cells[self._positions]
             with_sets = np.concatenate([flat, self._set_tables])
             variances = self._expected.variances_under(with_sets, self.n_jobs or 1)
             lost = self.by_node(variances[: len(flat)])
