@@ -174,7 +174,8 @@ def _information_on_class(
     joint: Counts, n_states: Sequence[int] | NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """I(X;C) of features from counts (n_classes, sum of n_states), side by side."""
-    starts = np.cumsum(n_states) - n_states
+    sizes = np.asarray(n_states, dtype=np.int64)
+    starts = np.cumsum(sizes) - sizes
     class_counts = np.add.reduceat(joint, starts, axis=1)
     totals = class_counts.sum(axis=0)
     terms = LogTerms.up_to(float(totals.max()))

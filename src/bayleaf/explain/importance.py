@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_regressor
 
 from bayleaf.counts.source import Family
 from bayleaf.cpds.smoothing import CellSmoothing, Lidstone
@@ -20,6 +19,7 @@ from bayleaf.explain.subject import (
     training_rows_by_state,
 )
 from bayleaf.models.averaged_kdb_model import AveragedKDBModel
+from bayleaf.models.interval_target import IntervalTargetModel
 from bayleaf.models.predictor import ModelLike, Predictor, predictor_inside
 from bayleaf.models.wrappers import model_inside
 from bayleaf.results.document import Document, Table
@@ -268,10 +268,12 @@ def feature_importances(model: Any) -> Floats:
     AttributeError without training rows.
     """
     codes = _training_codes(model)
-    is_number = is_regressor(model)
-    learned = model.model_.intervals if is_number else model.model_
+    learned = model.model_
+    is_number = isinstance(learned, IntervalTargetModel)
+    if is_number:
+        learned = learned.intervals
     if isinstance(learned, AveragedKDBModel):
-        # Its own states are single numbers, whose rows are too few to tell anything.
+        # Its own states are single numbers, each with too few rows.
         maps = [network.maps for network in learned.networks]
         codes = recoded(codes, coarse_coding(maps))
     measured = _variance_explained if is_number else _information_alone

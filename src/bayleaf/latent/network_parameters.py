@@ -353,7 +353,7 @@ class _Task:
     def totals(self, counts: Table) -> list[Table]:
         """Expected counts and prior of the learned distributions, by their states."""
         pooled = np.bincount(self._positions, counts + self._prior, self._n_cells)
-        return [pooled[rows] for rows in self._rows]
+        return [pooled[rows].astype(np.float64) for rows in self._rows]
 
     def fitted(self, present: Table, totals: Sequence[Table]) -> Table:
         """The distributions, in proportion to counts where they are learned."""
