@@ -93,7 +93,7 @@ REFUSED = {
     ),
     "without @data": ("@relation r\n@attribute a real\n", "add its rows"),
     "without @attribute": ("@relation r\n@data\n1\n", "declare columns"),
-    "a header but no rows": (arff(), ""),
+    "t.arff has no rows": (arff(), "add at least one"),
     "several columns called a": (
         "@relation r\n@attribute a real\n@attribute a real\n@data\n1,2\n",
         "a name of its own",
