@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.ipc as pa_ipc
 import pyarrow.parquet as pa_parquet
 
@@ -228,9 +229,16 @@ class Case:
         return np.array(found)
 
     def query(self) -> Floats:
-        """Probabilities of the query of `to_sql` on a table of typed values."""
+        """Probabilities of the query of `to_sql` on a table of typed values.
+
+        Times are those of the clock of training's zone.
+        """
         rows = {"row of t": range(self.rest.n_rows), **self.rest.typed}
-        table = pa.table({name: pa.array(cells) for name, cells in rows.items()})
+        arrays = {name: pa.array(cells) for name, cells in rows.items()}
+        zoned = [n for n, a in arrays.items() if getattr(a.type, "tz", None)]
+        table = pa.table(
+            arrays | {name: pc.local_timestamp(arrays[name]) for name in zoned}
+        )
         query = to_sql(self.model, table="t", dialect="duckdb", id_columns=["row of t"])
         found = run_duckdb(query, table).sort_values("row of t")
         return found[["probability_no", "probability_yes"]].to_numpy(float)

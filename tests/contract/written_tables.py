@@ -128,10 +128,8 @@ def _dates(pattern: str, y: Any, rng: Rng) -> WrittenColumn:
     minutes = rng.integers(0, 900_000, len(y)) + 300_000 * np.asarray(y)
     moments = [START + datetime.timedelta(minutes=int(m)) for m in minutes]
     texts = [moment.strftime(pattern) for moment in moments]
-    read = pattern.removesuffix("+02:00")
-    values = [
-        datetime.datetime.strptime(text.removesuffix("+02:00"), read) for text in texts
-    ]
+    read = pattern.replace("+02:00", "%z")
+    values = [datetime.datetime.strptime(text, read) for text in texts]
     return WrittenColumn("date", texts, values)
 
 

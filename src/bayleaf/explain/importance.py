@@ -18,14 +18,11 @@ from bayleaf.explain.subject import (
     rows_of,
     training_rows_by_state,
 )
-from bayleaf.models.averaged_kdb_model import AveragedKDBModel
-from bayleaf.models.interval_target import IntervalTargetModel
 from bayleaf.models.predictor import ModelLike, Predictor, predictor_inside
 from bayleaf.models.wrappers import model_inside
 from bayleaf.results.document import Document, Table
 from bayleaf.results.result import Record, Result
 from bayleaf.search.left_out.left_out_scores import LeaveOneOut, loss_sums
-from bayleaf.search.left_out.sampled_networks import coarse_coding, recoded
 from bayleaf.typing import ColumnLike, NumbersLike, RowsLike
 from bayleaf.wording import (
     brief,
@@ -267,6 +264,11 @@ def feature_importances(model: Any) -> Floats:
     date count together, columns that were left out as 0; all are 0 where none has any.
     AttributeError without training rows.
     """
+    # Other measures of this module are taken of files, without what fits load.
+    from bayleaf.models.averaged_kdb_model import AveragedKDBModel
+    from bayleaf.models.interval_target import IntervalTargetModel
+    from bayleaf.search.left_out.sampled_networks import coarse_coding, recoded
+
     codes = _training_codes(model)
     learned = model.model_
     is_number = isinstance(learned, IntervalTargetModel)
