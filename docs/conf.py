@@ -59,7 +59,7 @@ html_theme_options = {
 }
 
 
-# numpydoc compiles its template anew for each of thousands of docstrings.
+# numpydoc compiles its template for each of thousands of docstrings.
 docscrape_sphinx.BuiltinTemplateLoader = cache(docscrape_sphinx.BuiltinTemplateLoader)
 docscrape_sphinx.SandboxedEnvironment = cache(docscrape_sphinx.SandboxedEnvironment)
 
