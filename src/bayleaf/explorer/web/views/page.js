@@ -193,7 +193,7 @@ class Page {
     byId("most-probable").hidden = !engine.mostProbable;
     byId("sensitivity").hidden = !engine.familySums;
     if (!engine.isJoint) {
-      byId("variables-note").append(" Pale bars are shares of the training rows.");
+      byId("variables-note").querySelector(".far").before("Pale bars are shares of the training rows. ");
     }
     for (const button of document.querySelectorAll("#jumps button")) {
       button.hidden = byId(button.dataset.to)?.hidden ?? true;
