@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from scipy.stats import entropy
 
-from bayleaf import AODEClassifier, AveragedKDBClassifier
-from bayleaf.explain import decision_changes, value_of_information
+from bayleaf import AODEClassifier, AveragedKDBClassifier, NaiveBayesClassifier
+from bayleaf.explain import decision_changes, matching_rows, value_of_information
 from oracles.small_tables import classifier, small_table
 
 
@@ -54,6 +54,35 @@ def test_no_feature_of_an_average_reveals_less_than_nothing() -> None:
     for row in range(12):
         known = X.iloc[row][names[: 1 + row % 3]].to_dict()
         assert min(value_of_information(model, known).values()) > -1e-12
+
+
+def with_missing_state(X: pd.DataFrame, y: np.ndarray) -> tuple[pd.DataFrame, str]:
+    """The table with a column whose missing cells are informative, and its name."""
+    name = str(X.columns[0])
+    lacks = np.random.default_rng(0).random(len(X)) < np.where(y == y[0], 0.7, 0.1)
+    return X.assign(**{name: X[name].astype(object).where(~lacks, None)}), name
+
+
+@pytest.mark.parametrize("kind", ["averaged", "nb"])
+def test_what_a_case_leaves_out_is_asked_for_where_missing_cells_are_a_state(
+    kind: str,
+) -> None:
+    X, y = small_table(0, n_rows=60)
+    X, name = with_missing_state(X.drop(columns="wet"), np.asarray(y))
+    averaged = AveragedKDBClassifier(n_networks=2, random_state=0)
+    model = averaged if kind == "averaged" else NaiveBayesClassifier(missing="state")
+    model.fit(X, y)
+    assert set(value_of_information(model, {})) == set(X.columns)
+    assert name not in value_of_information(model, {name: None})
+    other = str(X.columns[1])
+    case = {other: X[other].dropna().iloc[0]}
+    assert set(value_of_information(model, case)) == set(X.columns) - {other}
+    alike = matching_rows(model, case, X).known.n
+    assert alike == (X[other] == case[other]).sum()
+    assert (
+        matching_rows(model, {**case, name: None}, X).known.n
+        == ((X[other] == case[other]) & X[name].isna()).sum()
+    )
 
 
 def test_several_rows_are_refused() -> None:

@@ -65,8 +65,9 @@ def row_of(model: Any, row: Any) -> Rows:
     """Codes of a single row: a mapping, series, list, one-row table or codes.
 
     A mapping gives states, groups of the feature's hierarchy, texts or numbers by
-    feature; features that it leaves out are missing. ValueError for several rows, or an
-    unknown feature or state.
+    feature; None is a missing cell, and features that it leaves out are not known, even
+    where a missing cell is a state. ValueError for several rows, or an unknown feature
+    or state.
     """
     if isinstance(row, Codes | PartialCodes):
         return _checked_single(row)
@@ -115,11 +116,12 @@ def _row_by_name(encoder: TableEncoder, row: Mapping[Any, Any]) -> Rows:
     columns, cells = [], []
     for index, variable in enumerate(domain):
         value = given.get(str(variable.name))
+        is_given = str(variable.name) in given
+        code = variable.n_known_states if is_given else variable.n_states
         states: States = ()
         if value is not None and not is_missing_cell(value):
             states = _states_of(variable, value, encoder.hierarchies)
-        single = len(states) == 1
-        columns.append(np.array([states[0] if single else variable.n_known_states]))
+        columns.append(np.array([states[0] if len(states) == 1 else code]))
         if 1 < len(states) < variable.n_states:
             cells.append((np.array([0]), index, states))
     codes = Codes.from_columns(columns, domain.cards)
