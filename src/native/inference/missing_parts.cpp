@@ -67,15 +67,17 @@ struct Network {
     }
 };
 
+// A known member of a family.
+struct Known {
+    int32_t place;  // among the part's cells
+    int64_t step;
+};
+
 // A family in a table of a plan.
 struct Factor {
-    struct Known {
-        int32_t place;  // among the part's cells
-        int64_t step;
-    };
     int64_t first_cell, card;  // the child's number of states
-    std::vector<Known> known;
-    Places places;
+    std::size_t end_known;     // where its known members end among those of the plan
+    std::size_t places;        // where its first place is
 };
 
 // A table over a missing variable, last, and those that are summed out later.
@@ -83,9 +85,8 @@ struct Bucket {
     Members scope;
     int32_t parent = -1;  // none if no variable is left
     int64_t first_cell = 0, n_cells = 1, first_shared = 0, n_shared = 1;
-    std::vector<Factor> factors;
-    std::vector<int32_t> children;
-    Places in_parent;  // what the parent's cells share with this bucket
+    std::size_t first_factor = 0, end_factor = 0, end_child = 0;
+    std::size_t in_parent = 0;  // places of what the parent's cells share with this bucket
 };
 
 class Plan {
@@ -102,15 +103,19 @@ public:
     }
 
     std::vector<Bucket> buckets;
-    int64_t n_cells = 0, n_shared = 0, n_places = 0;
+    // Of all buckets, one after another.
+    std::vector<Factor> factors;
+    std::vector<Known> known;
+    std::vector<int32_t> children;
+    Places places;
+    int64_t n_cells = 0, n_shared = 0;
 
 private:
     struct Held {
         const Family* family;
         Members open;  // places of open members
         std::vector<int64_t> open_steps;
-        std::vector<Factor::Known> known;
-        bool is_placed = false;
+        std::vector<Known> known;
     };
 
     int64_t card(int32_t place) const { return network_.cards[variables_[place]]; }
@@ -215,31 +220,36 @@ private:
             bucket.first_cell = std::exchange(n_cells, n_cells + bucket.n_cells);
             bucket.first_shared = std::exchange(n_shared, n_shared + bucket.n_shared);
         }
-        for (Held& held : held_) {
-            Bucket& bucket = buckets[first_with(held.open)];
-            bucket.factors.push_back({held.family->first_cell,
-                                      network_.cards[held.family->members.back()],
-                                      std::move(held.known),
-                                      places(bucket.scope, held.open, held.open_steps)});
-        }
-        for (std::size_t b = 0; b + 1 < buckets.size(); ++b) {
+        for (std::size_t b = 0; b < buckets.size(); ++b) {
             Bucket& bucket = buckets[b];
+            bucket.first_factor = factors.size();
+            for (const Held& held : held_) {
+                if (first_with(held.open) != static_cast<int32_t>(b)) continue;
+                known.insert(known.end(), held.known.begin(), held.known.end());
+                factors.push_back({held.family->first_cell,
+                                   network_.cards[held.family->members.back()], known.size(),
+                                   add_places(bucket.scope, held.open, held.open_steps)});
+            }
+            bucket.end_factor = factors.size();
+            for (std::size_t c = 0; c < b; ++c)
+                if (buckets[c].parent == static_cast<int32_t>(b))
+                    children.push_back(static_cast<int32_t>(c));
+            bucket.end_child = children.size();
             const Members shared(bucket.scope.begin(), bucket.scope.end() - 1);
-            if (shared.empty()) continue;
+            if (b + 1 == buckets.size() || shared.empty()) continue;
             std::vector<int64_t> steps(shared.size());
             int64_t n_below = 1;
             for (std::size_t j = shared.size(); j-- > 0; n_below *= card(shared[j]))
                 steps[j] = n_below;
             bucket.parent = first_with(shared);
-            Bucket& parent = buckets[bucket.parent];
-            parent.children.push_back(static_cast<int32_t>(b));
-            bucket.in_parent = places(parent.scope, shared, steps);
+            bucket.in_parent = add_places(buckets[bucket.parent].scope, shared, steps);
         }
     }
 
-    // Where the cells of a table over a scope lie in another one over some of its members.
-    Places places(const Members& scope, const Members& members,
-                  const std::vector<int64_t>& steps) {
+    // Adds where the cells of a table over a scope lie in another one over some of its
+    // members.
+    std::size_t add_places(const Members& scope, const Members& members,
+                           const std::vector<int64_t>& steps) {
         Places found{0}, longer;
         for (const int32_t i : scope) {
             const auto own = std::ranges::find(members, i);
@@ -250,8 +260,9 @@ private:
                     longer.push_back(static_cast<int32_t>(place + state * step));
             std::swap(found, longer);
         }
-        n_places += std::ssize(found);
-        return found;
+        const std::size_t first = places.size();
+        places.insert(places.end(), found.begin(), found.end());
+        return first;
     }
 
     const Network& network_;
@@ -272,17 +283,24 @@ public:
         up_.resize(static_cast<std::size_t>(plan.n_shared));
         down_.resize(static_cast<std::size_t>(plan.n_shared));
         bases_.clear();
-        for (const Bucket& bucket : plan.buckets)
-            for (const Factor& factor : bucket.factors) {
-                int64_t base = factor.first_cell;
-                for (const auto [place, step] : factor.known) base += codes[place] * step;
-                bases_.push_back(base);
-            }
+        std::size_t k = 0;
+        for (const Factor& factor : plan.factors) {
+            int64_t base = factor.first_cell;
+            for (; k < factor.end_known; ++k)
+                base += codes[plan.known[k].place] * plan.known[k].step;
+            bases_.push_back(base);
+        }
         double log_probability = 0.0;
-        std::size_t n_read = 0;
+        std::size_t child = 0;
         for (const Bucket& bucket : plan.buckets) {
-            multiply(plan, bucket, tables, n_read);
-            n_read += bucket.factors.size();
+            sources_.clear();
+            for (std::size_t f = bucket.first_factor; f < bucket.end_factor; ++f)
+                sources_.push_back({tables + bases_[f], &plan.places[plan.factors[f].places]});
+            for (; child < bucket.end_child; ++child) {
+                const Bucket& below = plan.buckets[plan.children[child]];
+                sources_.push_back({&up_[below.first_shared], &plan.places[below.in_parent]});
+            }
+            multiply(bucket);
             const double largest = send_up(bucket);
             if (!(largest > 0.0)) return kImpossible;
             log_probability += log_of(largest);
@@ -290,33 +308,41 @@ public:
         for (std::size_t b = plan.buckets.size(); b-- > 0;) {
             const Bucket& bucket = plan.buckets[b];
             receive_down(plan, bucket, weight);
-            n_read -= bucket.factors.size();
             const double* own = &cells_[bucket.first_cell];
-            for (std::size_t f = 0; f < bucket.factors.size(); ++f) {
-                double* to = totals + bases_[n_read + f];
-                const Places& places = bucket.factors[f].places;
+            for (std::size_t f = bucket.first_factor; f < bucket.end_factor; ++f) {
+                double* to = totals + bases_[f];
+                const int32_t* places = &plan.places[plan.factors[f].places];
                 for (int64_t i = 0; i < bucket.n_cells; ++i) to[places[i]] += own[i];
                 if (variances != nullptr)
-                    add_variances(bucket, f, bases_[n_read + f], weight, tables, variances);
+                    add_variances(plan, bucket, f, weight, tables, variances);
             }
         }
         return log_probability;
     }
 
 private:
-    void multiply(const Plan& plan, const Bucket& bucket, const double* tables,
-                  std::size_t first) {
-        double* own = &cells_[bucket.first_cell];
-        std::fill_n(own, bucket.n_cells, 1.0);
-        for (std::size_t f = 0; f < bucket.factors.size(); ++f) {
-            const double* from = tables + bases_[first + f];
-            const Places& places = bucket.factors[f].places;
-            for (int64_t i = 0; i < bucket.n_cells; ++i) own[i] *= from[places[i]];
+    // What a bucket multiplies: cells, and which of them belongs to each of its own.
+    struct Source {
+        const double* cells;
+        const int32_t* places;
+    };
+
+    // Two sources at a time, which halves how often the bucket's cells are read and written.
+    void multiply(const Bucket& bucket) {
+        double* __restrict own = &cells_[bucket.first_cell];
+        const int64_t n_cells = bucket.n_cells;
+        std::size_t next = sources_.size() % 2;
+        if (next == 0) {
+            std::fill_n(own, n_cells, 1.0);
+        } else {
+            const auto [from, places] = sources_[0];
+            for (int64_t i = 0; i < n_cells; ++i) own[i] = from[places[i]];
         }
-        for (const int32_t c : bucket.children) {
-            const Bucket& child = plan.buckets[c];
-            const double* from = &up_[child.first_shared];
-            for (int64_t i = 0; i < bucket.n_cells; ++i) own[i] *= from[child.in_parent[i]];
+        for (; next < sources_.size(); next += 2) {
+            const auto [from, places] = sources_[next];
+            const auto [other, others] = sources_[next + 1];
+            for (int64_t i = 0; i < n_cells; ++i)
+                own[i] = own[i] * from[places[i]] * other[others[i]];
         }
     }
 
@@ -356,7 +382,8 @@ private:
         const double* above = &cells_[parent.first_cell];
         double* down = &down_[bucket.first_shared];
         std::fill_n(down, bucket.n_shared, 0.0);
-        for (int64_t i = 0; i < parent.n_cells; ++i) down[bucket.in_parent[i]] += above[i];
+        const int32_t* places = &plan.places[bucket.in_parent];
+        for (int64_t i = 0; i < parent.n_cells; ++i) down[places[i]] += above[i];
         const int64_t card = bucket.n_cells / bucket.n_shared;
         for (int64_t s = 0; s < bucket.n_shared; ++s)
             for (int64_t i = s * card; i < (s + 1) * card; ++i) own[i] *= down[s];
@@ -364,14 +391,14 @@ private:
 
     // Adds the posterior variance of 1(child, parents) - P(child | parents) 1(parents), of
     // which the score of a distribution consists, for all states of each family.
-    void add_variances(const Bucket& bucket, std::size_t f, int64_t base, double weight,
+    void add_variances(const Plan& plan, const Bucket& bucket, std::size_t f, double weight,
                        const double* tables, double* variances) {
-        const Factor& factor = bucket.factors[f];
+        const Factor& factor = plan.factors[f];
+        const int32_t* places = &plan.places[factor.places];
         const double* own = &cells_[bucket.first_cell];
         family_.clear();
         for (int64_t i = 0; i < bucket.n_cells; ++i)
-            family_.emplace_back(base + factor.places[i] - factor.first_cell,
-                                 own[i] / weight);
+            family_.emplace_back(bases_[f] + places[i] - factor.first_cell, own[i] / weight);
         std::ranges::stable_sort(family_, {}, [](const auto& cell) { return cell.first; });
         for (std::size_t i = 0; i < family_.size();) {
             const int64_t given = family_[i].first / factor.card;
@@ -393,6 +420,7 @@ private:
     std::vector<double> cells_, up_, down_, child_;
     std::vector<std::pair<int64_t, double>> family_;
     std::vector<int64_t> bases_;
+    std::vector<Source> sources_;
 };
 
 // Parts of rows, those of equal missing variables one after another.
@@ -408,7 +436,7 @@ public:
         for (int64_t i = 0; i < n_parts(); ++i) {
             if (i == 0 || !is_alike(i - 1, i)) {
                 auto plan = std::make_unique<Plan>(made(i));
-                n_kept += plan->n_places;
+                n_kept += std::ssize(plan->places);
                 kept_.push_back(n_kept <= kMostKept ? std::move(plan) : nullptr);
             }
             plan_of_.push_back(static_cast<int32_t>(kept_.size() - 1));
@@ -434,7 +462,7 @@ public:
             }
             log_evidence[j] = worker.add(*plan, &codes_[starts_[first + j]], weights[j],
                                          tables, totals, variances);
-            watch.add(plan->n_places);
+            watch.add(std::ssize(plan->places));
         }
     }
 
