@@ -374,11 +374,18 @@ def test_latent_fits_are_the_same_for_the_same_seed() -> None:
 
 def test_more_starts_never_end_lower() -> None:
     frame, options = _mixture(300), {"missing": "em", "latent": {"kind": 3}}
-    one = KINDS.fit(frame, random_state=1, smoothing="maximum_likelihood", **options)
-    four = KINDS.fit(
-        frame, random_state=1, smoothing="maximum_likelihood", n_restarts=4, **options
-    )
-    assert four.log_likelihood(frame) >= one.log_likelihood(frame)
+    # The starts of fewer are among those of more.
+    ends = [
+        KINDS.fit(
+            frame,
+            random_state=1,
+            smoothing="maximum_likelihood",
+            n_restarts=n,
+            **options,
+        ).log_likelihood(frame)
+        for n in (2, 4, 11)
+    ]
+    assert ends == sorted(ends)
 
 
 def test_latent_variables_need_states_and_expectation_maximisation() -> None:

@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayleaf import BayesianNetwork, BayesianNetworkEstimator
+from bayleaf import (
+    BayesianNetwork,
+    BayesianNetworkEstimator,
+    ImpossibleEvidenceError,
+    MaximumLikelihood,
+)
 from bayleaf.datasets import load_network, load_vote
 from offenders import check_each
 
@@ -41,6 +46,18 @@ def test_bic_is_the_log_likelihood_less_its_penalty() -> None:
     assert score.total == pytest.approx(expected)
     assert (score.local_score, score.unit) == ("bic", "nats")
     assert "bic" in str(score)
+
+
+def test_maximum_likelihood_leaves_impossible_what_no_row_has() -> None:
+    evidence = {"either": "yes", "lung": "no", "tub": "no"}
+    fitted = DRAWN.fit(ROWS, smoothing="maximum_likelihood")
+    with pytest.raises(ImpossibleEvidenceError):
+        fitted.query(evidence)
+    floor = DRAWN.fit(ROWS, smoothing=MaximumLikelihood(1e-6))
+    assert floor.query(evidence)
+    with_em = DRAWN.fit(ROWS, missing="em", smoothing="maximum_likelihood")
+    for one, other in zip(fitted.cpds, with_em.cpds, strict=True):
+        np.testing.assert_array_equal(one.probabilities, other.probabilities)
 
 
 def test_equivalent_graphs_have_one_score_and_better_ones_a_larger() -> None:

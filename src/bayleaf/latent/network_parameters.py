@@ -42,7 +42,7 @@ CPDs = tuple[CPD, ...]
 # Differences that rounding leaves.
 _EQUAL = 1e-12
 # Starts where variables are latent, and the steps after which the best alone goes on.
-_STARTS = 4
+_STARTS = 10
 _TRIAL_STEPS = 10
 
 
@@ -123,8 +123,8 @@ def learn_parameters(
         Number of starts, the first from the network's own distributions (or `start`)
         and the others from random ones; the best end is kept. By default 1, so that
         states keep their meaning, but where those distributions do not separate the
-        states of a latent variable (without a value in any row), 4 random ones, of
-        which the better half goes on after 10 steps and the best after 30.
+        states of a latent variable (without a value in any row), 10 random ones, of
+        which the better half goes on after 10 and 30 steps, and the best after 90.
     random_state : int, Generator, RandomState or None, default=None
         Source of the random starts.
     n_jobs : int, optional

@@ -14,6 +14,7 @@ from bayleaf.counts.table_counts import RowCounts
 from bayleaf.cpds.distribution import CPD, DeterministicCPD, TableCPD
 from bayleaf.cpds.given_tables import spread_experience
 from bayleaf.cpds.smoothing import (
+    MaximumLikelihood,
     Smoothing,
     added_rows,
     dirichlet_rows,
@@ -150,7 +151,11 @@ def _fitted(
 ) -> BayesianNetwork:
     """The network of what was read, with what it says of the fit."""
     rest = dict(options)
-    smoothing = resolve_smoothing(rest.pop("smoothing"))
+    smoothing = resolve_smoothing(rest["smoothing"])
+    if rest.pop("smoothing") == "maximum_likelihood":
+        # The name's floor is for classifiers, which predict every row: networks refuse
+        # what is impossible, and expectation maximisation has no floor either.
+        smoothing = MaximumLikelihood(floor=0.0)
     strength, domain = rest.pop("strength"), columns.domain
     counts = PriorCounts({}, {})
     if prior is not None:

@@ -844,7 +844,8 @@ class NetworkStructure(NamedGraph):
             proportion to their probabilities; else it is left out of counts.
         smoothing : str or Smoothing, default="laplace"
             From counts to probabilities. Expectation maximisation takes "laplace",
-            `Lidstone`, "dirichlet", `Dirichlet` and "maximum_likelihood".
+            `Lidstone`, "dirichlet", `Dirichlet` and "maximum_likelihood", which is
+            exact here: what no row has is impossible.
         missing : str, default="marginalize"
             Each family is counted in the rows that hold all of it ("marginalize");
             missing cells are summed out by expectation maximisation ("em"); they are a
