@@ -8,7 +8,12 @@ import pytest
 from scipy.stats import entropy
 
 from bayleaf import AODEClassifier, AveragedKDBClassifier, NaiveBayesClassifier
-from bayleaf.explain import decision_changes, matching_rows, value_of_information
+from bayleaf.explain import (
+    credible_intervals,
+    decision_changes,
+    matching_rows,
+    value_of_information,
+)
 from oracles.small_tables import classifier, small_table
 
 
@@ -83,6 +88,12 @@ def test_what_a_case_leaves_out_is_asked_for_where_missing_cells_are_a_state(
         matching_rows(model, {**case, name: None}, X).known.n
         == ((X[other] == case[other]) & X[name].isna()).sum()
     )
+    every = dict.fromkeys(X)
+    (known,) = credible_intervals(model, case, n_draws=20, random_state=0)
+    (marked,) = credible_intervals(model, every | case, n_draws=20, random_state=0)
+    row = model.predict_proba(pd.DataFrame([every | case]))[0]
+    assert [c.probability for c in marked.classes] == pytest.approx(row, abs=1e-12)
+    assert known.classes[0].probability != marked.classes[0].probability
 
 
 def test_several_rows_are_refused() -> None:

@@ -182,8 +182,8 @@ def credible_intervals(
     ----------
     model : classifier
         The fitted model, with its training rows or the counts that a file keeps.
-    X : table of shape (n_rows, n_features)
-        The rows.
+    X : table of shape (n_rows, n_features), or a mapping
+        The rows, or what is known of one.
     n_draws : int, default=1000
         Number of draws.
     level : float, default=0.95

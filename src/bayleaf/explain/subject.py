@@ -26,6 +26,7 @@ from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.array_columns import is_missing_cell
 from bayleaf.data.tables.columns import PlainColumn
 from bayleaf.data.tables.frames import to_columns
+from bayleaf.data.tables.named_rows import is_column
 from bayleaf.inference.evidence import as_mapping
 from bayleaf.inference.states import StateReader
 from bayleaf.models.predictor import Predictor, predictor_inside
@@ -49,10 +50,13 @@ def training_rows_by_state(model: Any) -> tuple[NDArray[np.float64], ...]:
 def rows_of(model: Any, X: Any) -> Rows:
     """Codes of a table's features, with sets of states; codes are taken as they are.
 
-    ValueError if the table does not have the columns of training.
+    A mapping to single values is one case, as in `row_of`. ValueError if the table does
+    not have the columns of training.
     """
     if isinstance(X, Codes | PartialCodes):
         return X
+    if isinstance(X, Mapping) and not any(map(is_column, X.values())):
+        return row_of(model, X)
     X, model = rows_inside(model, X), model_inside(model)
     if isinstance(model, Predictor):
         return model.encode(X)

@@ -91,7 +91,7 @@ def named_table(table: Any, mixed: Collection[str] = ()) -> Any:
         names = dict.fromkeys(name for row in rows for name in row)
         columns = {name: [row.get(name) for row in rows] for name in names}
     elif isinstance(table, Mapping) and not hasattr(table, "tocsr") and table:
-        if not all(map(_is_column, table.values())):
+        if not all(map(is_column, table.values())):
             raise ValueError(
                 "the table is a single row; pass a list of dicts, or a dict of columns"
             )
@@ -234,7 +234,7 @@ def records_of(table: Any, names: Sequence[Name]) -> list[Mapping[Any, Any]] | N
             return None
         rows = np.atleast_1d(table).tolist()
         return [dict(zip(keys, cells, strict=True)) for cells in rows]
-    if isinstance(table, Mapping) and table and all(map(_is_column, table.values())):
+    if isinstance(table, Mapping) and table and all(map(is_column, table.values())):
         _check_lengths(table)
         transposed = zip(*table.values(), strict=True)
         return [dict(zip(table, cells, strict=True)) for cells in transposed]
@@ -294,6 +294,6 @@ def _record(row: Any) -> Mapping[Any, Any] | None:
     return None
 
 
-def _is_column(cells: Any) -> bool:
+def is_column(cells: Any) -> bool:
     """Whether the value of a mapping is a column of cells."""
     return isinstance(cells, list | tuple) or getattr(cells, "ndim", 0) == 1
