@@ -96,6 +96,15 @@ def test_what_a_case_leaves_out_is_asked_for_where_missing_cells_are_a_state(
     assert known.classes[0].probability != marked.classes[0].probability
 
 
+def test_a_row_may_be_a_table_of_one_row_in_any_form() -> None:
+    X, y = small_table(0, n_rows=60)
+    model = classifier("tan").fit(X, y)
+    row = X.iloc[[3]]
+    expected = value_of_information(model, row)
+    for one in (row.iloc[0], row.to_dict("list"), row.to_dict("records")):
+        assert value_of_information(model, one) == expected
+
+
 def test_several_rows_are_refused() -> None:
     X, y = small_table(0, n_rows=60)
     with pytest.raises(ValueError, match="row"):

@@ -66,7 +66,7 @@ def rows_of(model: Any, X: Any) -> Rows:
 
 
 def row_of(model: Any, row: Any) -> Rows:
-    """Codes of a single row: a mapping, series, list, one-row table or codes.
+    """Codes of a single row: a mapping, series, list, table of one row or codes.
 
     A mapping gives states, groups of the feature's hierarchy, texts or numbers by
     feature; None is a missing cell, and features that it leaves out are not known, even
@@ -76,11 +76,11 @@ def row_of(model: Any, row: Any) -> Rows:
     if isinstance(row, Codes | PartialCodes):
         return _checked_single(row)
     row = as_mapping(row)
-    if isinstance(row, Mapping):
+    if isinstance(row, Mapping) and not any(map(is_column, row.values())):
         encoder = predictor_inside(model, same_columns=True).encoder
         return _row_by_name(encoder, row)
     is_flat = isinstance(row, list | tuple) and not (
-        row and isinstance(row[0], list | tuple | np.ndarray)
+        row and isinstance(row[0], list | tuple | np.ndarray | Mapping)
     )
     if is_flat or getattr(row, "ndim", 2) == 1:
         row = [list(row)]
