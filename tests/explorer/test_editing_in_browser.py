@@ -263,6 +263,7 @@ def test_edits_are_made_and_undone_by_keyboard(open_page: Any) -> None:
     page.locator("#chosen .state").first.click()
     verdict, known = page.inner_text("#verdict"), page.inner_text("#known")
     page.locator("#edit summary").press("Enter")
+    page.locator("#edit-line", has_text="as learned").wait_for()
     learned = page.inner_text("#edit-line")
     page.get_by_role("button", name="Remove cut point 1 of age").press("Enter")
     assert "No longer set, because the states changed: age." in page.inner_text(

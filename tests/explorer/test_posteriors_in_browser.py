@@ -268,8 +268,7 @@ def test_fifty_variables_update_in_the_time_of_few_sweeps_over_their_tables(
     page = open_page(explorer_html(network))
     cells = page.evaluate("window.bayleaf.session.engine.tree.nCells")
     assert 5e4 < cells <= 1e5
-    found = page.evaluate(
-        """() => {
+    measure = """() => {
           const cells = new Float64Array(window.bayleaf.session.engine.tree.nCells);
           const sweep = () => {
             const start = performance.now();
@@ -283,7 +282,12 @@ def test_fifty_variables_update_in_the_time_of_few_sweeps_over_their_tables(
             return [window.bayleaf.page.inferenceMilliseconds, sweep()];
           });
         }"""
-    )
-    # The first ones run before the browser has compiled the loops.
-    spent, plain = np.min(found, axis=0)
+    # The first ones run before the browser has compiled the loops, which waits for a
+    # processor on a busy machine.
+    found: list[list[float]] = []
+    for _ in range(10):
+        found += page.evaluate(measure)
+        spent, plain = np.min(found, axis=0)
+        if spent < 6 * plain:
+            break
     assert spent < 6 * plain

@@ -303,7 +303,8 @@ def test_what_if_carries_a_number_where_the_reader_wants_it(
     start = page.evaluate(TRIED)["states"][:4]
     proposals = page.locator(".proposals li")
     proposals.first.wait_for()
-    page.get_by_text("Searching").wait_for(state="detached")
+    # A list that is empty so far and a line below others both say so.
+    page.get_by_text("Searching").first.wait_for(state="detached")
     cards = [variable.n_states for variable in model.encoder_.domain]
     low, high = {
         "below": (-np.inf, numbers[0] - 1e-6),
