@@ -48,7 +48,7 @@ CLASSIFIER_IMPLEMENTATIONS = {
 }
 # The same of influence diagrams.
 DIAGRAM_IMPLEMENTATIONS = {
-    "save": ("bayleaf.io.diagram_files", "write_influence_diagram"),
+    "save": ("bayleaf.io.diagram_files", "write_influence_diagram")
 }
 
 

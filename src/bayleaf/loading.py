@@ -37,10 +37,7 @@ def load(
 @overload
 def load(path: str | Path, *, max_bytes: int = MAX_BYTES, kind: type[Kind]) -> Kind: ...
 def load(
-    path: str | Path,
-    *,
-    max_bytes: int = MAX_BYTES,
-    kind: type[Any] | None = None,
+    path: str | Path, *, max_bytes: int = MAX_BYTES, kind: type[Any] | None = None
 ) -> Fitted | BayesianNetwork:
     """Read a fitted classifier, density model, regressor, or network from its file.
 

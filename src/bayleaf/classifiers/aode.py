@@ -13,10 +13,7 @@ from bayleaf.classifiers.shared.edge_parameters import (
     check_edge_parameters,
     rooted_constraints,
 )
-from bayleaf.classifiers.shared.monotone import (
-    monotone_features,
-    pooled_tables,
-)
+from bayleaf.classifiers.shared.monotone import monotone_features, pooled_tables
 from bayleaf.classifiers.shared.parameters import check_count, check_model_size
 from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource

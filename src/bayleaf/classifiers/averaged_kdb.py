@@ -18,10 +18,7 @@ from bayleaf.classifiers.shared.edge_parameters import (
     check_most_required,
     rooted_constraints,
 )
-from bayleaf.classifiers.shared.monotone import (
-    monotone_features,
-    pooled_average,
-)
+from bayleaf.classifiers.shared.monotone import monotone_features, pooled_average
 from bayleaf.classifiers.shared.parameters import (
     AUTO,
     check_choice,
@@ -188,11 +185,7 @@ class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
     monotone: ByName[int] | None = None
 
     def _check(self) -> None:
-        for name, least in (
-            ("max_parents", 0),
-            ("max_rows", 1),
-            ("max_model_size", 1),
-        ):
+        for name, least in (("max_parents", 0), ("max_rows", 1), ("max_model_size", 1)):
             check_count(name, getattr(self, name), least)
         for name, least in (("n_networks", 1), ("n_bins", 2)):
             if getattr(self, name) is not None:
@@ -232,11 +225,7 @@ class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
             most = min(most, self._most_left_out(len(features)))
         with one_thread_of_linear_algebra():
             sampler = self._sampler(
-                counts,
-                value_maps(features, drawn),
-                rng,
-                constraints,
-                is_wide=is_wide,
+                counts, value_maps(features, drawn), rng, constraints, is_wide=is_wide
             )
             self.n_networks_, self.min_rows_ = sampler.fitting_size(
                 len(sampler.seeds), *self._model_limit, is_given=bool(self.n_networks)

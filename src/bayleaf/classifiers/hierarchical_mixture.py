@@ -33,10 +33,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.random_state import RandomState
 from bayleaf.data.shuffled_rows import merged_rows
-from bayleaf.latent.architecture_growth import (
-    deal_folds,
-    grow_architecture,
-)
+from bayleaf.latent.architecture_growth import deal_folds, grow_architecture
 from bayleaf.latent.batch_mixture import BatchOptions, learn_batch
 from bayleaf.latent.mixture_experts import (
     ExpertMixtureModel,

@@ -30,11 +30,7 @@ from bayleaf.counts.count_tables import IncrementalCounts
 from bayleaf.counts.source import CountSource, Family
 from bayleaf.counts.table_counts import RowCounts, rows_by_state
 from bayleaf.cpds.latent_tree import LatentTree
-from bayleaf.cpds.smoothing import (
-    FixedDistribution,
-    Smoothing,
-    resolve_smoothing,
-)
+from bayleaf.cpds.smoothing import FixedDistribution, Smoothing, resolve_smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.random_state import RandomState, random_generator
@@ -53,10 +49,7 @@ from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.latent_rules import LatentList, rules_text
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.support.support_counts import SupportCounts
-from bayleaf.search.latents.latent_search import (
-    LatentSearchOptions,
-    search_latents,
-)
+from bayleaf.search.latents.latent_search import LatentSearchOptions, search_latents
 from bayleaf.search.latents.moves import SearchStep
 from bayleaf.search.left_out.left_out_scores import LeaveOneOut
 from bayleaf.typing import ColumnLike, NumbersLike, RowsLike

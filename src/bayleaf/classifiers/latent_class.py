@@ -10,11 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from bayleaf.classifiers.shared.base import BayesianClassifier
-from bayleaf.classifiers.shared.parameters import (
-    AUTO,
-    check_count,
-    check_threshold,
-)
+from bayleaf.classifiers.shared.parameters import AUTO, check_count, check_threshold
 from bayleaf.classifiers.shared.training import Learned
 from bayleaf.counts.source import CountSource
 from bayleaf.cpds.distribution import TableCPD

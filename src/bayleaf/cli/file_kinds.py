@@ -29,11 +29,7 @@ _KINDS: tuple[tuple[bytes, str, str], ...] = (
     (rb"%PDF-", "a PDF document", _EXPORT),
     (rb"SQLite format 3\0", "an SQLite database", _EXPORT),
     (rb"\$FL[23]", "an SPSS file (.sav)", _EXPORT),
-    (
-        rb"<stata_dta>|[\x69-\x73][\x01\x02]\x01\x00",
-        STATA,
-        "let its name end in .dta",
-    ),
+    (rb"<stata_dta>|[\x69-\x73][\x01\x02]\x01\x00", STATA, "let its name end in .dta"),
     (rb"\0{12}\xc2\xea\x81\x60", "a SAS data set (.sas7bdat)", _EXPORT),
     (rb"HEADER RECORD\*{7}LIB", "a SAS transport file (.xpt)", _EXPORT),
     (rb"RD[AX][23]\n", "an R data file", _EXPORT),

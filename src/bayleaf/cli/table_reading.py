@@ -51,14 +51,7 @@ from bayleaf.data.text_forms import (
     without_texts,
 )
 from bayleaf.data.unknown_cells import UnknownCells
-from bayleaf.wording import (
-    counted,
-    name_list,
-    near_names,
-    quoted,
-    shown_name,
-    visible,
-)
+from bayleaf.wording import counted, name_list, near_names, quoted, shown_name, visible
 
 if TYPE_CHECKING:
     from bayleaf.data.reading_plan import ReadingPlan
@@ -510,9 +503,7 @@ def decided_column(
 
 
 def table_as_read(
-    table: pa.Table,
-    form: FileFormat,
-    encoder: TableEncoder | None,
+    table: pa.Table, form: FileFormat, encoder: TableEncoder | None
 ) -> pa.Table:
     """A table of a file's texts as values: those that training reads in them.
 

@@ -447,11 +447,7 @@ def _read_times(
     if zone not in (None, WRITTEN):
         change += f", by the clock of {_zone(zone)}"
     reading = replace(
-        reading,
-        changes=(change, *changes),
-        parts=parts,
-        origin=origin,
-        zone=zone,
+        reading, changes=(change, *changes), parts=parts, origin=origin, zone=zone
     )
     numeric = part_name(column.name, DAYS)
     return Read(reading, part_columns(column, parts, origin), numeric)

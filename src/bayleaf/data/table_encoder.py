@@ -12,11 +12,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.class_labels import sorted_positions
 from bayleaf.data.codes import NARROW_STATES, Codes
-from bayleaf.data.column_reading import (
-    CellError,
-    ColumnReading,
-    EncoderRules,
-)
+from bayleaf.data.column_reading import CellError, ColumnReading, EncoderRules
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.fitted_hierarchies import with_hierarchies
 from bayleaf.data.partial_values import (

@@ -67,11 +67,7 @@ if TYPE_CHECKING:
 Name = str | int
 
 
-class BayesianNetworkEstimator(
-    StructureParameters,
-    DensityMixin,
-    TableEstimator,
-):
+class BayesianNetworkEstimator(StructureParameters, DensityMixin, TableEstimator):
     """Bayesian network over all columns, learned from data as a density model.
 
     Distributions are tables or trees, over the columns' values or over groups of them
@@ -323,10 +319,7 @@ class BayesianNetworkEstimator(
             codes, partial = self._encoded(X, sample_weight)
         self._note_dropped_rows(dropped)
         counts = RowCounts(
-            codes,
-            self.n_jobs,
-            has_class=False,
-            max_table_cells=self.max_table_cells,
+            codes, self.n_jobs, has_class=False, max_table_cells=self.max_table_cells
         )
         self._learn(counts, partial)
 

@@ -22,21 +22,10 @@ from bayleaf.data.tables.frames import column_names, to_columns, whole_table
 from bayleaf.data.tables.named_rows import named_table, records_of
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.estimator_bases import BaseEstimator, TransformerMixin
-from bayleaf.inference.imputation import (
-    Filling,
-    Imputation,
-    ReadTable,
-    missing_cells,
-)
+from bayleaf.inference.imputation import Filling, Imputation, ReadTable, missing_cells
 from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.typing import (
-    ByName,
-    ColumnLike,
-    ListLike,
-    NumbersLike,
-    TableLike,
-)
+from bayleaf.typing import ByName, ColumnLike, ListLike, NumbersLike, TableLike
 
 Frame = TypeVar("Frame")
 
@@ -44,10 +33,7 @@ Frame = TypeVar("Frame")
 _FILLED_FORMS = ("as_is", "values", "truths", "numbers", "ordered")
 
 
-class BayesianNetworkImputer(
-    TransformerMixin,
-    BaseEstimator,
-):
+class BayesianNetworkImputer(TransformerMixin, BaseEstimator):
     """Fills in missing cells by a Bayesian network that is learned from the table.
 
     Text, categories, booleans and numbers are filled alike, each as its column

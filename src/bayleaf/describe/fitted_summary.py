@@ -13,15 +13,7 @@ from bayleaf.models.predictor import Predictor
 from bayleaf.results.document import Document, Facts, Items, Part
 from bayleaf.results.result import Result, plain_values
 from bayleaf.typing import JSONObject
-from bayleaf.wording import (
-    brief,
-    brief_names,
-    counted,
-    cut,
-    plain,
-    shown_name,
-    visible,
-)
+from bayleaf.wording import brief, brief_names, counted, cut, plain, shown_name, visible
 
 Name = str | int
 # Items of a list that are shown.

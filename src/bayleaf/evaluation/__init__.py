@@ -9,10 +9,7 @@ from bayleaf.evaluation.density_scores import (
     cross_validate_density,
     entropy_bound,
 )
-from bayleaf.evaluation.description_length import (
-    DescriptionLength,
-    description_length,
-)
+from bayleaf.evaluation.description_length import DescriptionLength, description_length
 from bayleaf.evaluation.groups import GroupedFigures, figures_by_group
 from bayleaf.evaluation.left_out_gain import LeftOutGain, left_out_gain
 from bayleaf.evaluation.operating_points import (

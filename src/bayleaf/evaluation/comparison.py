@@ -246,7 +246,7 @@ class Comparison(
             other = "- worse" if best else "+ better, - worse"
             lines = [
                 f"* {reference}; = not significantly different from it; {other} "
-                "(paired t-test over folds, Nadeau & Bengio's correction, p < .05)",
+                "(paired t-test over folds, Nadeau & Bengio's correction, p < .05)"
             ]
         n_folds = len(self.results[0].folds)
         without = self.results[0].n_folds_without_auc

@@ -18,12 +18,7 @@ from bayleaf.data.partial_values import available_codes
 from bayleaf.data.tables.frames import take_rows
 from bayleaf.data.tables.named_rows import named_table
 from bayleaf.data.unknown_cells import reported_elsewhere
-from bayleaf.evaluation.folds import (
-    Rows,
-    fold_plans,
-    shuffled_folds,
-    validate_each,
-)
+from bayleaf.evaluation.folds import Rows, fold_plans, shuffled_folds, validate_each
 from bayleaf.evaluation.statistics import Floats
 from bayleaf.inference.junction_tree import TooWideError
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -259,12 +254,7 @@ def independent_logs(network: BayesianNetwork, codes: Codes) -> Floats:
 
 
 def _run_fold(
-    X: Any,
-    plans: Mapping[str, Any],
-    name: str,
-    estimator: Any,
-    train: Rows,
-    test: Rows,
+    X: Any, plans: Mapping[str, Any], name: str, estimator: Any, train: Rows, test: Rows
 ) -> tuple[DensityScores, float, int, int]:
     """Scores of a clone fitted to the training rows; seconds, parameters and arcs."""
     start = time.perf_counter()

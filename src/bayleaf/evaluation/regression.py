@@ -16,12 +16,7 @@ from bayleaf.data.tables.frames import take_rows
 from bayleaf.data.unknown_cells import UnknownCells, reported_elsewhere
 from bayleaf.data.weight_scale import one_warning
 from bayleaf.evaluation.cross_validation import unknown_in_fold
-from bayleaf.evaluation.folds import (
-    Rows,
-    fold_plans,
-    shuffled_folds,
-    validate_each,
-)
+from bayleaf.evaluation.folds import Rows, fold_plans, shuffled_folds, validate_each
 from bayleaf.results.document import Document, Facts, Text
 from bayleaf.results.result import Result
 from bayleaf.wording import brief

@@ -21,11 +21,7 @@ from bayleaf.explain.credible import (
 )
 from bayleaf.explain.deviation import Deviation
 from bayleaf.explain.drift import Drift, FamilyDrift, VariableDrift, drift
-from bayleaf.explain.effects import (
-    FeatureEffects,
-    feature_effects,
-    information_alone,
-)
+from bayleaf.explain.effects import FeatureEffects, feature_effects, information_alone
 from bayleaf.explain.evidence_conflict import RowConflict, conflicts
 from bayleaf.explain.importance import FeatureImportance, Importance, importance
 from bayleaf.explain.matching import Match, MatchingRows, matching_rows

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import (
-    Collection,
-    Hashable,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
@@ -94,8 +87,7 @@ class Counterfactual(Record, keys={"prediction": "class"}):
 
 @dataclass(frozen=True)
 class Counterfactuals(
-    Result,
-    keys={"prediction": "class", "items": "counterfactuals", "priced": None},
+    Result, keys={"prediction": "class", "items": "counterfactuals", "priced": None}
 ):
     """The smallest or cheapest changes that make a model choose another class.
 

@@ -256,10 +256,7 @@ def support_of(model: Any) -> SupportCounts:
 
 
 def _cells_behind(
-    model: ClassModel,
-    support: SupportCounts,
-    codes: Codes,
-    classes: NDArray[np.intp],
+    model: ClassModel, support: SupportCounts, codes: Codes, classes: NDArray[np.intp]
 ) -> list[tuple[CellSupport, ...]]:
     """Rows behind the cells that rows use under `classes`, shape (n_rows, n_shown).
 

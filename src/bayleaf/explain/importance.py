@@ -13,11 +13,7 @@ from bayleaf.counts.source import Family
 from bayleaf.cpds.smoothing import CellSmoothing, Lidstone
 from bayleaf.data.codes import Codes
 from bayleaf.data.partial_values import Rows, alone, available_codes
-from bayleaf.explain.subject import (
-    is_absent,
-    rows_of,
-    training_rows_by_state,
-)
+from bayleaf.explain.subject import is_absent, rows_of, training_rows_by_state
 from bayleaf.models.predictor import ModelLike, Predictor, predictor_inside
 from bayleaf.models.wrappers import model_inside
 from bayleaf.results.document import Document, Table
@@ -375,10 +371,7 @@ def _without(families: tuple[Family, ...], feature: int) -> list[Family]:
 
 
 def _held_out_losses(
-    predictor: Predictor,
-    features: Rows,
-    class_codes: NDArray[np.intp],
-    weights: Floats,
+    predictor: Predictor, features: Rows, class_codes: NDArray[np.intp], weights: Floats
 ) -> _Figures:
     """Losses of rows with all features, then with each of them unknown."""
     codes = available_codes(features)

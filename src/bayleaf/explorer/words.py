@@ -124,9 +124,7 @@ def add_words(
 
 
 def add_changes(
-    content: Content,
-    immutable: Iterable[str] | None,
-    actionable: Iterable[str] | None,
+    content: Content, immutable: Iterable[str] | None, actionable: Iterable[str] | None
 ) -> None:
     """Mark features that cannot be changed, and those that a person can change.
 

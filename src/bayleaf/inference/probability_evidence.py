@@ -7,11 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from bayleaf.inference.events.events import Known
-from bayleaf.inference.evidence import (
-    EvidenceItem,
-    ImpossibleEvidenceError,
-    Likelihood,
-)
+from bayleaf.inference.evidence import EvidenceItem, ImpossibleEvidenceError, Likelihood
 from bayleaf.inference.exact_query import Query
 from bayleaf.inference.network_trees import NetworkTrees
 

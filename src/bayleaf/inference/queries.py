@@ -74,14 +74,7 @@ from bayleaf.typing import (
     NumbersLike,
     RowsLike,
 )
-from bayleaf.wording import (
-    brief,
-    plain,
-    quoted,
-    shown_name,
-    stated,
-    visible,
-)
+from bayleaf.wording import brief, plain, quoted, shown_name, stated, visible
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -50,10 +50,7 @@ def unpacked(path: str | Path, max_bytes: int, *, at_any_rate: bool) -> Iterator
     if packing is None:
         yield Path(path)
         return
-    with (
-        opened(path) as file,
-        tempfile.TemporaryDirectory(prefix="bayleaf-") as folder,
-    ):
+    with opened(path) as file, tempfile.TemporaryDirectory(prefix="bayleaf-") as folder:
         limit = max_bytes
         if not at_any_rate:
             size = Path(path).stat().st_size

@@ -87,10 +87,7 @@ def read_network(
     options: dict[str, Any] = (
         {}
         if module.__name__ in _HOLD_ALL
-        else {
-            "normalize": normalize,
-            "encoding": encoding,
-        }
+        else {"normalize": normalize, "encoding": encoding}
     )
     with unpacked(path, limit, at_any_rate=max_bytes is not None) as plain:
         network: BayesianNetwork = module.read(plain, max_bytes=limit, **options)

@@ -278,11 +278,7 @@ class MixtureLikelihood:
         return value, self.layout.tangent(slopes, logs).ravel()
 
     def maximize(
-        self,
-        start: Floats,
-        max_iter: int,
-        tol: float,
-        progress: Progress | None = None,
+        self, start: Floats, max_iter: int, tol: float, progress: Progress | None = None
     ) -> Ascent:
         """Raise the objective from a flat point by steps none of which leads down.
 

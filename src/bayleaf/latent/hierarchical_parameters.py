@@ -93,10 +93,7 @@ def tables_log_likelihood(
 
 
 def learned_by_em(
-    model: HierarchicalNaiveBayesModel,
-    codes: Codes,
-    smoothing: Smoothing,
-    n_jobs: int,
+    model: HierarchicalNaiveBayesModel, codes: Codes, smoothing: Smoothing, n_jobs: int
 ) -> HierarchicalNaiveBayesModel:
     """Learn the tables directly below the class from rows with missing cells.
 

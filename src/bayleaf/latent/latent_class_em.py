@@ -13,13 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from bayleaf.counts.threads import run_tasks
-from bayleaf.cpds.smoothing import (
-    Backoff,
-    Dirichlet,
-    Lidstone,
-    MEstimate,
-    Smoothing,
-)
+from bayleaf.cpds.smoothing import Backoff, Dirichlet, Lidstone, MEstimate, Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.shuffled_rows import merged_rows

@@ -12,11 +12,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.inference.log_sums import log_sum_exp
-from bayleaf.latent.batch_mixture import (
-    BatchOptions,
-    MixtureLikelihood,
-    learn_batch,
-)
+from bayleaf.latent.batch_mixture import BatchOptions, MixtureLikelihood, learn_batch
 from bayleaf.latent.expectation_maximisation import Progress
 from bayleaf.models.explanation import Explanation
 from bayleaf.models.hierarchical_mixture_model import HierarchicalMixtureModel

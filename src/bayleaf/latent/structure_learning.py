@@ -365,10 +365,7 @@ def _largest_log_likelihood(structure: Structure, codes: Codes) -> float:
 def _row_counts(codes: Codes, options: StructureOptions) -> RowCounts:
     """Counts of rows in memory, without a class, as that is the fastest."""
     return RowCounts(
-        codes,
-        options.n_jobs,
-        has_class=False,
-        max_table_cells=options.max_table_cells,
+        codes, options.n_jobs, has_class=False, max_table_cells=options.max_table_cells
     )
 
 

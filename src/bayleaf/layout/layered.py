@@ -127,10 +127,7 @@ def with_tops(
 
 
 def _part(
-    boxes: Floats,
-    arcs: Sequence[Arc],
-    gap: tuple[float, float],
-    shape: float | None,
+    boxes: Floats, arcs: Sequence[Arc], gap: tuple[float, float], shape: float | None
 ) -> Drawing:
     """Draw a connected graph."""
     n_nodes = len(boxes)

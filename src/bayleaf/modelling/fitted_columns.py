@@ -21,13 +21,7 @@ from bayleaf.data.incomplete_rows import (
     without_incomplete_rows,
 )
 from bayleaf.data.interval_numbers import IntervalNumbers
-from bayleaf.data.partial_values import (
-    Cells,
-    Hierarchies,
-    PartialValues,
-    Rows,
-    rows_of,
-)
+from bayleaf.data.partial_values import Cells, Hierarchies, PartialValues, Rows, rows_of
 from bayleaf.data.table_encoder import missing_error
 from bayleaf.data.tables.array_columns import unsupported
 from bayleaf.data.tables.columns import (

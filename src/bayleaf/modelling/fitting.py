@@ -71,12 +71,7 @@ def fit_structure(
     trees = resolve_hierarchies(hierarchies, structure.names)
     reading = Reading(missing, chosen, discretizer, categorical_features, trees)
     columns = fit_columns(
-        structure.names,
-        structure.variables,
-        hidden,
-        table,
-        sample_weight,
-        reading,
+        structure.names, structure.variables, hidden, table, sample_weight, reading
     )
     everything = range(len(structure))
     network = _fitted(
@@ -165,15 +160,7 @@ def _fitted(
     if missing == "em":
         latent = [domain.index(name) for name in hidden]
         found, notes = expected_tables(
-            network,
-            domain,
-            dag,
-            columns.rows,
-            smoothing,
-            counts,
-            learned,
-            latent,
-            rest,
+            network, domain, dag, columns.rows, smoothing, counts, learned, latent, rest
         )
         return found.with_notes([*columns.notes, *notes])
     forms = [None] * len(domain) if network is None else network.cpds

@@ -13,12 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.partial_values import (
-    PartialCodes,
-    Rows,
-    alone,
-    available_codes,
-)
+from bayleaf.data.partial_values import PartialCodes, Rows, alone, available_codes
 from bayleaf.data.table_encoder import EncodedTable
 from bayleaf.models.class_model import (
     ClassModel,

@@ -30,14 +30,7 @@ from bayleaf.typing import (
     SupportsArray,
     TableLike,
 )
-from bayleaf.wording import (
-    brief,
-    brief_names,
-    counted,
-    name_list,
-    quoted,
-    shown_name,
-)
+from bayleaf.wording import brief, brief_names, counted, name_list, quoted, shown_name
 
 if TYPE_CHECKING:
     import networkx as nx

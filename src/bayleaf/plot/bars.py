@@ -32,9 +32,7 @@ _UNITS = {"nats": 1.0, "bits": math.log(2)}
 
 
 def posterior_bars(
-    posteriors: Posterior | Posteriors | ByName[Posterior],
-    *,
-    ax: Axes | None = None,
+    posteriors: Posterior | Posteriors | ByName[Posterior], *, ax: Axes | None = None
 ) -> Axes:
     """Draw posterior distributions, a bar a state, variable below variable.
 

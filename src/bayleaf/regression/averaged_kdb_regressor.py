@@ -62,10 +62,7 @@ _LEAST_ROWS = 10
 _CANDIDATES = (8, 16)
 
 
-class AveragedKDBRegressor(
-    RegressorMixin,
-    TableEstimator,
-):
+class AveragedKDBRegressor(RegressorMixin, TableEstimator):
     """Predictive distribution of a number, every expectation explained by features.
 
     The target is cut at its quantiles into ordered intervals, of which

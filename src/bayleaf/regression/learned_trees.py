@@ -30,10 +30,7 @@ _PULL = 30.0
 
 
 # Deep trees for interactions and shallow ones for what is additive.
-_MEANS = (
-    Growth(300, 10, 0.1, 5, 4, 0.4, 0.7),
-    Growth(700, 10, 0.2, 3, 4, 0.4, 0.7),
-)
+_MEANS = (Growth(300, 10, 0.1, 5, 4, 0.4, 0.7), Growth(700, 10, 0.2, 3, 4, 0.4, 0.7))
 _SPREAD = Growth(80, 1, 0.05, 3, 10, 0.5, 0.5)
 # The last trees are dropped if they raise the squared error of left-out rows by more.
 _MAX_RISE = 0.02

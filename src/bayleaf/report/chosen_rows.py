@@ -9,12 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.partial_values import (
-    Rows,
-    available_codes,
-    sets_in,
-    single_states,
-)
+from bayleaf.data.partial_values import Rows, available_codes, sets_in, single_states
 from bayleaf.explain import RowConflict, conflicts, contexts, counterfactuals
 from bayleaf.explain.credible import CredibleInterval, credible_intervals
 from bayleaf.models.predictor import Predictor

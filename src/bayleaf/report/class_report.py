@@ -34,12 +34,7 @@ from bayleaf.explain import Importance, importance
 from bayleaf.report.case import HELD_OUT_BASIS, Case
 from bayleaf.report.chosen_rows import row_values
 from bayleaf.report.intervals import fold_error, student_interval
-from bayleaf.report.overview import (
-    MAX_SHAPES,
-    class_sentences,
-    outcomes,
-    shape_values,
-)
+from bayleaf.report.overview import MAX_SHAPES, class_sentences, outcomes, shape_values
 from bayleaf.report.quality import Predictions, quality_values
 from bayleaf.wording import name_list
 

@@ -10,11 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.partial_values import (
-    PartialValues,
-    available_codes,
-    sets_in,
-)
+from bayleaf.data.partial_values import PartialValues, available_codes, sets_in
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.evaluation.density_scores import (
     cross_validate_density,
@@ -115,12 +111,7 @@ def _scored(
     }
     if privacy.withholds:
         figures = _published_figures(logs, privacy)
-    return {
-        "basis": "held_out",
-        "basis_told": HELD_OUT_BASIS,
-        "sd": None,
-        **figures,
-    }
+    return {"basis": "held_out", "basis_told": HELD_OUT_BASIS, "sd": None, **figures}
 
 
 def _gain(logs: NDArray[np.float64], independent: NDArray[np.float64]) -> Values:
@@ -158,20 +149,13 @@ def _published_figures(logs: NDArray[np.float64], privacy: Privacy) -> Values:
 
 
 def _cross_validated(
-    model: Any,
-    X: Any,
-    n_folds: int,
-    random_state: int,
-    privacy: Privacy,
+    model: Any, X: Any, n_folds: int, random_state: int, privacy: Privacy
 ) -> Values:
     """Log-likelihood of each fold's rows under a fresh model of all others."""
     name = type(model).__name__
     try:
         found = cross_validate_density(
-            {name: model},
-            X,
-            n_folds=n_folds,
-            random_state=random_state,
+            {name: model}, X, n_folds=n_folds, random_state=random_state
         )[0]
     except ValueError as error:
         why = "too few rows for the folds" if privacy.withholds else error
@@ -185,8 +169,7 @@ def _cross_validated(
         "bound_per_row": found.bound / n_rows,
         "n_impossible": found.n_impossible,
         **_gain(
-            logs,
-            np.concatenate([f.independent_log_probabilities for f in found.folds]),
+            logs, np.concatenate([f.independent_log_probabilities for f in found.folds])
         ),
     }
     if privacy.withholds:

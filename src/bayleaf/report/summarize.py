@@ -219,8 +219,4 @@ def _privacy_values(privacy: Privacy) -> dict[str, Any]:
             "alone. Values that few rows have are numbered, not named; what cannot be "
             "computed so is left out."
         )
-    return {
-        "rows": privacy.shows_rows,
-        "min_count": privacy.min_count,
-        "told": told,
-    }
+    return {"rows": privacy.shows_rows, "min_count": privacy.min_count, "told": told}

@@ -12,14 +12,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.scoring.term_values import joint_scores, linked_factors, tabulated
-from bayleaf.scoring.terms import (
-    Counts,
-    Factor,
-    Floats,
-    LogSum,
-    ScoringProgram,
-    SumOut,
-)
+from bayleaf.scoring.terms import Counts, Factor, Floats, LogSum, ScoringProgram, SumOut
 
 Indices = NDArray[np.intp]
 

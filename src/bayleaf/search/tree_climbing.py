@@ -31,13 +31,7 @@ from bayleaf.search.climb import (
 )
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.hierarchy_learning import HierarchySource
-from bayleaf.search.structure import (
-    Mask,
-    Move,
-    MoveKind,
-    SearchResult,
-    sorted_parents,
-)
+from bayleaf.search.structure import Mask, Move, MoveKind, SearchResult, sorted_parents
 from bayleaf.search.trees.growing import CollapseMove, GrowingTree, SplitMove
 from bayleaf.search.trees.leaf_counts import Counts, RowTable
 from bayleaf.search.trees.shape import TreeShape

@@ -21,11 +21,7 @@ from bayleaf.data.tables.columns import (
 )
 from bayleaf.data.tables.date_parts import HOUR
 from bayleaf.streams import spool
-from bayleaf.streams.spilling import (
-    TableRoles,
-    checked_target,
-    checked_weights,
-)
+from bayleaf.streams.spilling import TableRoles, checked_target, checked_weights
 from bayleaf.streams.spool import MISSING, first_missing, values_of
 from bayleaf.streams.stand_ins import (
     Entries,
@@ -504,14 +500,7 @@ def _as_empty(column: ColumnSummary, like: ColumnSummary) -> ColumnSummary:
         numbers = np.zeros(len(lacking), np.int64)
         cells = absent[0][lacking].astype(np.int64)
         entries = Entries(numbers, lacking, cells, absent[1][lacking])
-        return ValueSummary(
-            column.name,
-            [],
-            like.ordered,
-            like.declared,
-            entries,
-            0,
-        )
+        return ValueSummary(column.name, [], like.ordered, like.declared, entries, 0)
     n_classes = absent.shape[1]
     return replace(
         like,

@@ -357,10 +357,7 @@ def stand_in_of_values(spool: ValueSpool, cells: Floats, weights: Floats) -> Sta
     values = np.array([0, *spool.values], dtype=np.int64)[entries.numbers]
     missing = entries.numbers == MISSING
     column = NumberColumn(
-        spool.name,
-        values,
-        missing if missing.any() else None,
-        Repeats(entries.cells),
+        spool.name, values, missing if missing.any() else None, Repeats(entries.cells)
     )
     return StandIn(column, entries.classes, entries.weights, entries.numbers)
 

@@ -128,10 +128,7 @@ class _Absent:
         raise AttributeError(f"{owner.__name__} has no partial_fit")
 
 
-class BayesianClassifier(
-    ClassifierMixin,
-    TableEstimator,
-):
+class BayesianClassifier(ClassifierMixin, TableEstimator):
     """Base of the classifiers: checks, encoding, prediction, explanation.
 
     A subclass defines `_learn`, and declares its own parameters as annotated defaults.

@@ -69,10 +69,7 @@ def fit_batches(classifier: Any, table: Any, y: Any, reading: Reading) -> None:
 
 
 def learn_from_blocks(
-    classifier: Any,
-    counts: BlockCounts,
-    table: TableReading,
-    rng: np.random.Generator,
+    classifier: Any, counts: BlockCounts, table: TableReading, rng: np.random.Generator
 ) -> None:
     """Learn from a table of which only counts, and perhaps a sample, are here.
 

@@ -6,14 +6,8 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bayleaf.classifiers.shared.monotone import (
-    keeps_parents,
-    monotone_features,
-)
-from bayleaf.classifiers.shared.parameters import (
-    DeclaredParameters,
-    no_such_feature,
-)
+from bayleaf.classifiers.shared.monotone import keeps_parents, monotone_features
+from bayleaf.classifiers.shared.parameters import DeclaredParameters, no_such_feature
 from bayleaf.cpds.random_network import RandomNetwork
 from bayleaf.data.domain import Domain
 from bayleaf.data.table_encoder import TableEncoder

@@ -13,10 +13,7 @@ from numpy.typing import NDArray
 from bayleaf.classifiers.shared.conditional import SingleNetworkClassifier
 from bayleaf.classifiers.shared.edge_parameters import check_same_kind
 from bayleaf.classifiers.shared.hierarchy_parameters import HierarchyParameters
-from bayleaf.classifiers.shared.monotone import (
-    directions_of,
-    pooled_network,
-)
+from bayleaf.classifiers.shared.monotone import directions_of, pooled_network
 from bayleaf.classifiers.shared.parameters import (
     CALIBRATIONS,
     DISCRETIZE,

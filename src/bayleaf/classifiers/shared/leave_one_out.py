@@ -30,10 +30,7 @@ from bayleaf.search.left_out.left_out_scores import (
     LeaveOneOutScores,
     cell_rule,
 )
-from bayleaf.search.left_out.selection import (
-    Selection,
-    choose_rule,
-)
+from bayleaf.search.left_out.selection import Selection, choose_rule
 from bayleaf.search.left_out.temperature import best_temperature
 from bayleaf.wording import name_list
 
@@ -232,9 +229,7 @@ def _answers_of_rows(
     return np.asarray(posteriors[indices[len(scores) :]])
 
 
-def _left_out_rows(
-    classifier: Any,
-) -> tuple[LeaveOneOut, NDArray[np.float64]] | None:
+def _left_out_rows(classifier: Any) -> tuple[LeaveOneOut, NDArray[np.float64]] | None:
     """The training rows and their scores, (n_classes, n_rows), if there are any."""
     if directions_of(classifier):
         # Pooled tables depend on all rows, so no row can be subtracted.

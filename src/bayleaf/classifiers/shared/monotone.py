@@ -55,10 +55,7 @@ def pooled_network(
 
 
 def pooled_tables(
-    estimator: Any,
-    tables: dict[Family, TableCPD],
-    counts: CountSource,
-    domain: Domain,
+    estimator: Any, tables: dict[Family, TableCPD], counts: CountSource, domain: Domain
 ) -> dict[Family, tuple[TableCPD, float]]:
     """Tables of monotone features, in likelihood-ratio order for all other parents.
 

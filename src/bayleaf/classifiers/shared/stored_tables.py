@@ -126,10 +126,7 @@ def with_given_hierarchies(
 
 
 def stored_table(
-    estimator: Any,
-    table: Any,
-    reading: Reading,
-    discretizer: Discretizer,
+    estimator: Any, table: Any, reading: Reading, discretizer: Discretizer
 ) -> StoredTable:
     """The codes of a table, read from a file of them where they are there already.
 
@@ -268,7 +265,7 @@ def _cleared(folder: Path) -> Iterator[None]:
         if error.errno in _FULL:
             raise OSError(
                 f"the disk of {folder.parent} has no room for the table's codes; make "
-                "room, or name a file on another disk with store=",
+                "room, or name a file on another disk with store="
             ) from error
         raise
     except Exception:
@@ -309,10 +306,7 @@ def with_hierarchies(
 
 
 def _what(
-    estimator: Any,
-    source: ArrowSource,
-    reading: Reading,
-    discretizer: Discretizer,
+    estimator: Any, source: ArrowSource, reading: Reading, discretizer: Discretizer
 ) -> str | None:
     """What tells this reading of a table from others; None if it cannot be repeated."""
     if source.identity is None or isinstance(discretizer, RandomCuts):

@@ -67,11 +67,7 @@ _NESTED = "smoothing__"
 _LOGGER = logging.getLogger("bayleaf")
 
 
-class TableEstimator(
-    DeclaredParameters,
-    CallbackSupportMixin,
-    BaseEstimator,
-):
+class TableEstimator(DeclaredParameters, CallbackSupportMixin, BaseEstimator):
     """Base of estimators that read tables: parameters, tags, reports on a fit.
 
     `BayesianClassifier` and `BayesianNetworkEstimator` say what each parameter means.

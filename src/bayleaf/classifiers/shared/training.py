@@ -139,11 +139,7 @@ def class_factors(
 
 
 def split_target_and_weights(
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    target: str | None,
-    mixed: Collection[str] = (),
+    X: Any, y: Any, sample_weight: Any, target: str | None, mixed: Collection[str] = ()
 ) -> tuple[Any, Any, Any]:
     """Features, labels and weights, where columns of the table are named for them.
 

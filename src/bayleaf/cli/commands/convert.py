@@ -6,11 +6,7 @@ from pathlib import Path
 
 
 def convert(
-    source: Path,
-    target: Path,
-    *,
-    normalize: bool = False,
-    encoding: str | None = None,
+    source: Path, target: Path, *, normalize: bool = False, encoding: str | None = None
 ) -> int:
     """Convert a network file into the format that the other file's suffix names.
 

@@ -20,10 +20,7 @@ _MODELS = ("nb", "tan", "kdb", "hnb", "aode", "auto")
 _FOLDS, _SEED = 5, 0
 
 
-def demo(
-    *,
-    output: Output = Path("report.html"),
-) -> int:
+def demo(*, output: Output = Path("report.html")) -> int:
     """Compare classifiers on a shipped table, explain a prediction, write a report.
 
     Example: `bayleaf demo`

@@ -6,13 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from bayleaf.cli.options import (
-    FileFormat,
-    OptionalOutput,
-    Source,
-    Strings,
-    split_names,
-)
+from bayleaf.cli.options import FileFormat, OptionalOutput, Source, Strings, split_names
 from bayleaf.wording import quoted, visible
 
 

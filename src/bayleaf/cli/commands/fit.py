@@ -17,15 +17,7 @@ from bayleaf.cli.display import (
     text_width,
 )
 from bayleaf.cli.model_options import ModelOptions
-from bayleaf.cli.options import (
-    Drop,
-    FileFormat,
-    Flag,
-    Output,
-    PlanFile,
-    Source,
-    Weight,
-)
+from bayleaf.cli.options import Drop, FileFormat, Flag, Output, PlanFile, Source, Weight
 from bayleaf.cli.run_record import is_verbose
 from bayleaf.wording import counted, in_bits, plain, shown_name, size_text
 

@@ -30,11 +30,7 @@ NO_ARROW_TYPE = (
     pa.ArrowNotImplementedError,
     OverflowError,
 )
-_TEXT_KINDS = (
-    pa.types.is_string,
-    pa.types.is_large_string,
-    pa.types.is_string_view,
-)
+_TEXT_KINDS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 # Types whose columns are indices into their distinct values.
 _DICTIONARY_KINDS = (pa.types.is_boolean, *_TEXT_KINDS)
 

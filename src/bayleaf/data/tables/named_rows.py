@@ -14,13 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from bayleaf.data.tables.array_columns import NO_ARROW_TYPE, array_column
-from bayleaf.data.tables.columns import (
-    Column,
-    Matrix,
-    Name,
-    ValueColumn,
-    iterate_names,
-)
+from bayleaf.data.tables.columns import Column, Matrix, Name, ValueColumn, iterate_names
 from bayleaf.data.tables.frames import (
     PREDICT_FILES,
     column_names,

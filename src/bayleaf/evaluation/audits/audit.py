@@ -156,10 +156,7 @@ def audit(
         bins,
     )
     task = task_of(
-        case.predictor.classes,
-        positive=positive,
-        loss=case.predictor.loss,
-        level=level,
+        case.predictor.classes, positive=positive, loss=case.predictor.loss, level=level
     )
     together = crossed(columns, case.frame.columns)
     given = _references(columns, together, reference)

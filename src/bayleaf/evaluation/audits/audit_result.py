@@ -136,10 +136,7 @@ class Audit(Result, computed=("notes",)):
             table
             for grouping in self.groupings
             for table in group_tables(
-                grouping.columns,
-                grouping.groups,
-                grouping.reference,
-                self.overall,
+                grouping.columns, grouping.groups, grouping.reference, self.overall
             )
         )
         meanings = [f"{name}: {meaning}" for name, meaning in MEANINGS.items()]

@@ -237,10 +237,7 @@ def overall_figures(kept: PredictedRows, task: Task, privacy: Privacy) -> GroupF
 
 
 def _roundings(
-    kept: PredictedRows,
-    n_groups: int,
-    privacy: Privacy,
-    cells: NDArray[np.intp] | None,
+    kept: PredictedRows, n_groups: int, privacy: Privacy, cells: NDArray[np.intp] | None
 ) -> Floats:
     """By about how much numbers of rows of each group may be off.
 

@@ -21,10 +21,7 @@ from bayleaf.explain.certificates.changed_row import (
     check_counts,
     check_lists,
 )
-from bayleaf.explain.subject import (
-    row_of,
-    rows_of,
-)
+from bayleaf.explain.subject import row_of, rows_of
 from bayleaf.inference.states import find_variable
 from bayleaf.models.predictor import ModelLike, predictor_inside
 from bayleaf.results.document import Document, Items, Table

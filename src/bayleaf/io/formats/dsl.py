@@ -15,13 +15,7 @@ from bayleaf.io.formats.assemble import (
     assembled_network,
     one_hot_table,
 )
-from bayleaf.io.formats.lexer import (
-    Lexer,
-    Token,
-    names_in,
-    numbers_in,
-    token_patterns,
-)
+from bayleaf.io.formats.lexer import Lexer, Token, names_in, numbers_in, token_patterns
 from bayleaf.io.formats.source_file import NetworkFileError, quoted, text_reader
 from bayleaf.models.bayesian_network import BayesianNetwork
 

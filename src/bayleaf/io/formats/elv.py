@@ -77,10 +77,7 @@ def write(names: SafeNames, tables: Iterator[FullTable]) -> Iterator[str]:
 
 
 def _variable(
-    node: Block,
-    lexer: Lexer,
-    default: list[str],
-    notes: dict[str, dict[str, str]],
+    node: Block, lexer: Lexer, default: list[str], notes: dict[str, dict[str, str]]
 ) -> DeclaredVariable:
     """A node's name, kind and states."""
     name, *types = names_in(lexer, node.header[1:]) or [""]

@@ -30,11 +30,7 @@ from bayleaf.io.formats.assemble_diagram import (
 from bayleaf.io.formats.full_tables import FullTable, number_texts
 from bayleaf.io.formats.noisy_max import noisy_max_table
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, SafeNames
-from bayleaf.io.formats.source_file import (
-    AGRUM_TURNS_PARENTS,
-    DecisionsError,
-    quoted,
-)
+from bayleaf.io.formats.source_file import AGRUM_TURNS_PARENTS, DecisionsError, quoted
 from bayleaf.io.formats.xml_elements import (
     XmlElement,
     notes_of,

@@ -18,14 +18,8 @@ from xml.parsers.expat import ErrorString, errors
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
-from defusedxml import (  # type: ignore[import-untyped]
-    DefusedXmlException,
-    EntitiesForbidden,
-)
-from defusedxml.ElementTree import (  # type: ignore[import-untyped]
-    DefusedXMLParser,
-    ParseError,
-)
+from defusedxml import DefusedXmlException, EntitiesForbidden  # type: ignore[import-untyped]
+from defusedxml.ElementTree import DefusedXMLParser, ParseError  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import MAX_STATES

@@ -42,10 +42,7 @@ def read(path: str | Path, *, max_bytes: int = MAX_BYTES) -> BayesianNetwork:
 
     ModelFileError if the file is neither, or its model is not a single sound network.
     """
-    kinds: dict[str, Any] = {
-        FORMAT: NetworkDocument,
-        MODEL_FORMAT: SavedModel,
-    }
+    kinds: dict[str, Any] = {FORMAT: NetworkDocument, MODEL_FORMAT: SavedModel}
     document = read_document(path, max_bytes, kinds)
     model = getattr(document, "model", document)
     network: BayesianNetwork | None = getattr(model, "network", None)

@@ -16,13 +16,7 @@ from bayleaf.results.document import Document
 from bayleaf.results.drawings import states_part, terms_table
 from bayleaf.results.result import Result, Shown, plain_values
 from bayleaf.results.result_lists import ResultList
-from bayleaf.wording import (
-    brief,
-    brief_fields,
-    plain,
-    shown_name,
-    stated,
-)
+from bayleaf.wording import brief, brief_fields, plain, shown_name, stated
 
 _WIDTH = 80
 Floats = NDArray[np.float64]

@@ -254,10 +254,7 @@ class _Parser:
         if token.kind not in ("end", "last"):
             if token.kind in ("word", "quote") and self._tokens[
                 self._next - 1
-            ].kind in (
-                "word",
-                "quote",
-            ):
+            ].kind in ("word", "quote"):
                 before = self._tokens[self._next - 1].text
                 raise self._error(
                     f"{quoted(f'{before} {token.text}')} is read as two names; put a "
