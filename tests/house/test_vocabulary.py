@@ -65,7 +65,7 @@ NAMES = {
     "told": ("message, with_explanation, is_reported", 89),
     "said": ("log_likelihood, reported, text", 16),
     "found": ("result, scores, matches: the noun of what it is", 461),
-    "own": ("what it belongs to", 445),
+    "own": ("what it belongs to", 443),
     "kept": ("what is kept: columns, rows, states", 93),
     "parted": ("parts, groups", 0),
     "wanted": ("requested, targets", 59),
@@ -79,7 +79,7 @@ NAMES = {
     "here": ("state, position", 12),
     "beside": ("extra_terms", 5),
     "place": ("index, position or offset", 282),
-    "places": ("indices, positions or offsets", 132),
+    "places": ("indices, positions or offsets", 128),
 }
 
 

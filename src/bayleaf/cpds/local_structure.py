@@ -170,6 +170,26 @@ def _below(
     return replace(node, variable=places[node.variable], branches=branches)
 
 
+def with_distributions(cpd: CPD, tables: Sequence[NDArray[np.float64]]) -> CPD:
+    """A CPD of the same form with another table, or with others for a tree's leaves.
+
+    Leaves that are one have one; tables lose their experience.
+    """
+    if isinstance(cpd, GroupedTableCPD):
+        return replace(cpd, table=tables[0])
+    if not isinstance(cpd, TreeCPD):
+        return TableCPD(cpd.family, tables[0])
+    keys = dict.fromkeys(id(leaf) for leaf, _ in cpd.leaves())
+    leaves = dict(zip(keys, map(Leaf, tables), strict=True))
+
+    def rebuilt(node: Leaf | Split) -> Leaf | Split:
+        if isinstance(node, Leaf):
+            return leaves[id(node)]
+        return replace(node, branches=tuple(map(rebuilt, node.branches)))
+
+    return replace(cpd, root=rebuilt(cpd.root))
+
+
 def rows_by_leaf(root: Any, codes: Codes) -> Iterator[tuple[Any, Rows]]:
     """Leaves of a tree from left to right, each with the increasing rows that reach it.
 
@@ -222,6 +242,19 @@ def distributions_of_rows(
     table, axes = _table_and_axes(cpd)
     positions = positions_of_rows(cpd.parents, axes, codes)
     yield table.reshape(-1, cpd.cards[-1])[positions], np.arange(codes.n_rows)
+
+
+def distribution_indices(cpd: CPD, codes: Codes) -> Rows:
+    """Index of each row's distribution, tables flat; -1 where a parent is missing."""
+    if not isinstance(cpd, TreeCPD):
+        _, axes = _table_and_axes(cpd)
+        return np.maximum(positions_of_rows(cpd.parents, axes, codes), -1)
+    indices = np.full(codes.n_rows, -1)
+    for leaf, (_, rows) in enumerate(rows_by_leaf(cpd.root, codes)):
+        indices[rows] = leaf
+    for parent in cpd.parents:
+        indices[codes.missing(parent)] = -1
+    return indices
 
 
 def positions_of_rows(

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.table_counts import RowCounts
 from bayleaf.cpds.distribution import CPD, GroupedTableCPD, TableCPD
-from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
+from bayleaf.cpds.local_structure import with_distributions
+from bayleaf.cpds.tree_cpd import TreeCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.partial_values import Rows
 from bayleaf.data.random_state import random_generator
@@ -485,23 +486,6 @@ def pooled_counts(cpd: CPD, counts: Table) -> list[Table]:
             sums = [along[list(group)].sum(axis=0) for group in groups]
             counts = np.moveaxis(np.array(sums), 0, axis)
     return [counts]
-
-
-def with_distributions(cpd: CPD, tables: Sequence[Table]) -> CPD:
-    """A CPD of the same form with other `distributions`; tables lose experience."""
-    if isinstance(cpd, GroupedTableCPD):
-        return replace(cpd, table=tables[0])
-    if not isinstance(cpd, TreeCPD):
-        return TableCPD(cpd.family, tables[0])
-    keys = dict.fromkeys(id(leaf) for leaf, _ in cpd.leaves())
-    leaves = dict(zip(keys, map(Leaf, tables), strict=True))
-
-    def rebuilt(node: Leaf | Split) -> Leaf | Split:
-        if isinstance(node, Leaf):
-            return leaves[id(node)]
-        return replace(node, branches=tuple(map(rebuilt, node.branches)))
-
-    return replace(cpd, root=rebuilt(cpd.root))
 
 
 def shares(counts: Table, present: Table) -> Table:

@@ -22,7 +22,7 @@ from bayleaf.inference.row_propagation import log_densities
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel, LogScores
 from bayleaf.models.support.drawn_networks import (
-    cpd_shape,
+    distributions,
     drawn_cpds,
     family_rows,
     network_scores,
@@ -106,7 +106,10 @@ class ClassNetwork(ClassModel):
     @property
     def table_sizes(self) -> list[TableSize]:
         """One a variable: over the parents' states, a tree's leaves, table's groups."""
-        return [TableSize(cpd_shape(cpd), cpd.cards[-1]) for cpd in self.network.cpds]
+        return [
+            TableSize(distributions(cpd).shape[:-1], cpd.cards[-1])
+            for cpd in self.network.cpds
+        ]
 
     def count_rows(self, source: CountSource) -> Iterator[Floats]:
         """Training rows behind each distribution of each variable."""

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.source import CountSource
 from bayleaf.cpds.dirichlet import log_dirichlet
-from bayleaf.cpds.distribution import CPD, GroupedTableCPD, TableCPD, group_of_states
-from bayleaf.cpds.local_structure import contexts
-from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
+from bayleaf.cpds.distribution import CPD, DeterministicCPD, GroupedTableCPD
+from bayleaf.cpds.local_structure import distribution_indices, with_distributions
+from bayleaf.cpds.tree_cpd import TreeCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.graph.dag import DAG
@@ -22,61 +21,11 @@ from bayleaf.inference.factors import Eliminator, Factor
 from bayleaf.models.support.support_counts import SupportCounts
 
 Floats = NDArray[np.float64]
-Columns = Sequence[NDArray[np.integer[Any]]]
-
-
-def cpd_shape(cpd: CPD) -> tuple[int, ...]:
-    """One place a distribution."""
-    if isinstance(cpd, TreeCPD):
-        return (cpd.n_leaves,)
-    if isinstance(cpd, GroupedTableCPD):
-        return cpd.table.shape[:-1]
-    return cpd.cards[:-1]
-
-
-def distribution_places(cpd: CPD, columns: Columns) -> NDArray[np.intp]:
-    """Position in `distributions` of that of each row; -1 where a parent is missing.
-
-    `columns` (n_rows,) are codes of all variables.
-    """
-    n_rows = len(columns[0])
-    own = [np.asarray(columns[parent], dtype=np.intp) for parent in cpd.parents]
-    cards = cpd.cards[:-1]
-    known = np.ones(n_rows, dtype=bool)
-    for column, card in zip(own, cards, strict=True):
-        known &= column < card
-    if isinstance(cpd, TreeCPD):
-        places = _leaf_places(cpd, own)
-    else:
-        places = np.zeros(n_rows, dtype=np.intp)
-        for position, (column, card) in enumerate(zip(own, cards, strict=True)):
-            size = card
-            if isinstance(cpd, GroupedTableCPD):
-                groups = cpd.groups[position]
-                of_state = np.append(group_of_states(groups, card), 0)
-                size, column = len(groups), of_state[column]
-            places = places * size + column
-    return np.where(known, places, -1)
-
-
-def _leaf_places(cpd: TreeCPD, own: Columns) -> NDArray[np.intp]:
-    """Number of the leaf, from left to right, that each row comes to."""
-    known = contexts(cpd)
-    places = np.full(len(own[0]) if own else 1, 0, dtype=np.intp)
-    for leaf in range(len(known.rows)):
-        inside = np.ones(len(places), dtype=bool)
-        for column, allowed in zip(own, known.allowed, strict=True):
-            inside &= np.append(allowed[leaf], False)[column]
-        places[inside] = leaf
-    return places
 
 
 def distributions(cpd: CPD) -> Floats:
-    """All distributions of a child, shape (n_distributions, child card)."""
-    if isinstance(cpd, TreeCPD):
-        return contexts(cpd).rows
-    table = cpd.table if isinstance(cpd, GroupedTableCPD) else cpd.probabilities
-    return np.asarray(table).reshape(-1, cpd.cards[-1])
+    """All distributions of a child along the last axis: of a tree, one a leaf."""
+    return cpd.probabilities if isinstance(cpd, DeterministicCPD) else cpd.distributions
 
 
 def family_rows(cpds: Sequence[CPD], source: CountSource) -> Iterator[Floats]:
@@ -98,10 +47,9 @@ def family_rows(cpds: Sequence[CPD], source: CountSource) -> Iterator[Floats]:
 
 def _structured_rows(cpd: CPD, codes: Codes) -> Floats:
     """Rows behind each leaf of a tree or row of a grouped table."""
-    columns = [codes.column(v) for v in range(codes.n_variables)]
-    places = distribution_places(cpd, columns)
+    places = distribution_indices(cpd, codes)
     counted = (places >= 0) & ~codes.missing(cpd.child)
-    shape = cpd_shape(cpd)
+    shape = distributions(cpd).shape[:-1]
     size = int(np.prod(shape, dtype=int))
     weights = codes.weights[counted]
     found: Floats = np.bincount(places[counted], weights, size).astype(np.float64)
@@ -155,9 +103,8 @@ def network_scores(
         used = (places >= 0) & (states < cpd.cards[-1])
         distinct, own = np.unique(places[used], return_inverse=True)
         strengths = support.strengths(position).ravel()
-        logs = log_dirichlet(
-            distributions(cpd)[distinct], strengths[distinct], n_draws, rng
-        )
+        means = distributions(cpd).reshape(-1, cpd.cards[-1])[distinct]
+        logs = log_dirichlet(means, strengths[distinct], n_draws, rng)
         scores[:, used] += logs[:, own, states[used]]
     return scores
 
@@ -169,13 +116,12 @@ def touched(
 
     A place is -1 where a parent is missing.
     """
-    columns = [codes.column(feature) for feature in range(codes.n_variables)]
     places = np.empty((codes.n_rows, n_classes), dtype=np.intp)
     states = np.empty_like(places)
     for label in range(n_classes):
-        full = [*columns, np.full(codes.n_rows, label)]
-        places[:, label] = distribution_places(cpd, full)
-        states[:, label] = full[cpd.child]
+        full = codes.with_column(np.full(codes.n_rows, label), n_classes)
+        places[:, label] = distribution_indices(cpd, full)
+        states[:, label] = full.column(cpd.child)
     return places, states
 
 
@@ -199,22 +145,14 @@ def _is_certain(cpd: CPD, class_index: int, support: SupportCounts) -> bool:
 
 def _drawn(cpd: CPD, strengths: Floats, rng: np.random.Generator) -> CPD:
     """A distribution of the same form with drawn probabilities."""
-    logs = log_dirichlet(distributions(cpd), strengths.ravel(), 1, rng)[0]
-    rows = np.exp(logs)
-    if isinstance(cpd, TreeCPD):
-        leaves = [id(leaf) for leaf, _ in cpd.leaves()]
-        return replace(cpd, root=_with_leaves(cpd.root, dict(zip(leaves, rows))))
-    if isinstance(cpd, GroupedTableCPD):
-        return replace(cpd, table=rows.reshape(cpd.table.shape))
-    return TableCPD(cpd.family, rows.reshape(cpd.cards))
-
-
-def _with_leaves(node: Leaf | Split, rows: dict[int, Floats]) -> Leaf | Split:
-    """A tree of the same shape with other distributions."""
-    if isinstance(node, Leaf):
-        return Leaf(rows[id(node)])
-    branches = tuple(_with_leaves(branch, rows) for branch in node.branches)
-    return replace(node, branches=branches)
+    means = distributions(cpd)
+    flat = means.reshape(-1, cpd.cards[-1])
+    rows = np.exp(log_dirichlet(flat, strengths.ravel(), 1, rng)[0])
+    if not isinstance(cpd, TreeCPD):
+        return with_distributions(cpd, [rows.reshape(means.shape)])
+    # Leaves that were merged are one distribution.
+    leaves = {id(leaf): row for (leaf, _), row in zip(cpd.leaves(), rows, strict=True)}
+    return with_distributions(cpd, list(leaves.values()))
 
 
 @dataclass(frozen=True, eq=False)
