@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.cpds.distribution import CPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.inference.log_sums import log_sum_exp
@@ -41,6 +42,17 @@ class Factor:
     log_values: Floats  # (n_classes, *cards), nats
 
     __repr__ = brief_fields
+
+    @classmethod
+    def of(cls, cpd: CPD, class_index: int, n_classes: int) -> Factor:
+        """That of a distribution; without the class it is the same in every class."""
+        logs, variables = cpd.log_probabilities(), list(cpd.family)
+        if class_index not in variables:
+            shape = (n_classes, *logs.shape)
+            return cls(cpd.child, cpd.family, np.broadcast_to(logs, shape))
+        axis = variables.index(class_index)
+        del variables[axis]
+        return cls(cpd.child, tuple(variables), np.moveaxis(logs, axis, 0))
 
     def padded(self) -> Floats:
         """The table with one more code on each axis, "missing", that counts zero."""

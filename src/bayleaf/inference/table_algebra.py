@@ -39,11 +39,14 @@ def elimination_order(
     order: list[int] = []
     largest = 1
     while left:
-        unions = {v: frozenset().union(*(s for s in scopes if v in s)) for v in left}
-        sizes = {v: prod(cards[u] for u in union) for v, union in unions.items()}
-        best = min(left, key=lambda v: (sizes[v], v))
-        largest = max(largest, sizes[best])
-        scopes = [s for s in scopes if best not in s] + [unions[best] - {best}]
+        joint: dict[int, set[int]] = {v: set() for v in left}
+        for scope in scopes:
+            for v in scope & left:
+                joint[v] |= scope
+        cells, best = min((prod(cards[u] for u in own), v) for v, own in joint.items())
+        largest = max(largest, cells)
+        scopes = [s for s in scopes if best not in s]
+        scopes.append(frozenset(joint[best] - {best}))
         left.remove(best)
         order.append(best)
     return order, largest

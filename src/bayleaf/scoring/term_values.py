@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.inference.log_sums import log_sum_exp
-from bayleaf.scoring.plain_rules import MAX_LOG_DENSITY, elimination
+from bayleaf.inference.table_algebra import (
+    Table,
+    aligned,
+    eliminated,
+    elimination_order,
+)
+from bayleaf.scoring.plain_rules import MAX_LOG_DENSITY
 from bayleaf.scoring.terms import (
     Counts,
     Density,
@@ -22,8 +29,6 @@ from bayleaf.scoring.terms import (
 )
 
 Columns = Sequence[NDArray[np.intp]]
-# Variables, and logarithms by row and their states.
-Table = tuple[tuple[int, ...], Floats]
 
 
 def parts(
@@ -143,15 +148,11 @@ def summed_out(
 
     ValueError if a table would have more cells.
     """
-    tables = list(tables)
-    for variable, scope in elimination([own for own, _ in tables], cards, kept):
-        if (n_cells := prod(cards[v] for v in (variable, *scope))) > max_cells:
-            raise ValueError(f"a table would have {n_cells:,.0f} cells")
-        touching = [table for table in tables if variable in table[0]]
-        total = log_sum_exp(product(touching, [*scope, variable]), axis=-1)
-        tables = [table for table in tables if variable not in table[0]]
-        tables.append((scope, total))
-    return tables
+    scopes = [frozenset(variables) for variables, _ in tables]
+    order, n_cells = elimination_order(scopes, frozenset().union(*scopes) - kept, cards)
+    if n_cells > max_cells:
+        raise ValueError(f"a table would have {n_cells:,.0f} cells")
+    return eliminated(tables, order, np.add, partial(log_sum_exp, axis=-1), 1)
 
 
 def sliced(
@@ -168,10 +169,7 @@ def product(tables: Sequence[Table], scope: Sequence[int]) -> Floats:
     """Sum of logarithms, with an axis for each variable of a scope."""
     total = np.zeros(1)
     for variables, logs in tables:
-        order = sorted(range(len(variables)), key=lambda k: scope.index(variables[k]))
-        logs = np.transpose(logs, [0, *(1 + k for k in order)])
-        axes = [slice(None) if v in variables else None for v in scope]
-        total = total + logs[(slice(None), *axes)]
+        total = total + aligned(logs, variables, scope, 1)
     return total
 
 

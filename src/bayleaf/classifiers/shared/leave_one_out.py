@@ -66,14 +66,7 @@ def summing_out(
     features = Domain(domain.variables[:-1])
     n_classes = domain[len(domain) - 1].n_states
 
-    def factor(cpd: TableCPD) -> Factor:
-        log_values = cpd.log_probabilities()
-        if cpd.family[0] == len(features):
-            return Factor(cpd.child, cpd.family[1:], log_values)
-        shape = (n_classes, *log_values.shape)
-        return Factor(cpd.child, cpd.family, np.broadcast_to(log_values, shape))
-
-    factors = [factor(cpd) for cpd in cpds]
+    factors = [Factor.of(cpd, len(features), n_classes) for cpd in cpds]
 
     def add_missing(
         codes: Codes, scores: NDArray[np.float64], children: Collection[int]

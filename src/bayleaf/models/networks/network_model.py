@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.source import CountSource, Family
-from bayleaf.cpds.distribution import CPD
 from bayleaf.cpds.given_tables import check_distributions, check_shape
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
@@ -103,6 +102,31 @@ class ClassNetwork(ClassModel):
             scores[:, label] = log_densities(trees, rows, None, partial)
         return scores
 
+    def _revealed(
+        self,
+        codes: Codes,
+        target: NDArray[np.intp],
+        against: NDArray[np.intp],
+        odds: Floats,
+    ) -> Floats:
+        """Change of log-odds (n_rows, n_features) as features are revealed in order.
+
+        `odds` (n_rows,) are those before any feature is known.
+        """
+        cards, rows = self.domain.cards[:-1], np.arange(codes.n_rows)
+        columns = [np.full(codes.n_rows, card) for card in cards]
+        terms = np.zeros((codes.n_rows, len(cards)))
+        for feature in (v for v in self.network.dag.order if v < len(cards)):
+            columns[feature] = codes.column(feature)
+            known = ~codes.missing(feature)
+            if not known.any():
+                continue
+            scores = self.class_log_scores(Codes.from_columns(columns, cards))
+            now = scores[rows, target] - scores[rows, against]
+            terms[known, feature] = (now - odds)[known]
+            odds = np.where(known, now, odds)
+        return terms
+
     @property
     def table_sizes(self) -> list[TableSize]:
         """One a variable: over the parents' states, a tree's leaves, table's groups."""
@@ -191,19 +215,9 @@ class NetworkModel(ClassNetwork):
     @cached_property
     def factors(self) -> tuple[Factor, ...]:
         """The network's tables with the class as first axis, the prior first."""
-        cpds = self.network.cpds
-        return (self._factor(cpds[-1]), *(self._factor(cpd) for cpd in cpds[:-1]))
-
-    def _factor(self, cpd: CPD) -> Factor:
-        """One table with the class axis in front, repeated if the class is absent."""
-        class_index = len(self.domain) - 1
-        log_values = cpd.log_probabilities()
-        variables = tuple(v for v in cpd.family if v != class_index)
-        if class_index in cpd.family:
-            moved = np.moveaxis(log_values, cpd.family.index(class_index), 0)
-            return Factor(cpd.child, variables, moved)
-        shape = (self.domain[class_index].n_states, *log_values.shape)
-        return Factor(cpd.child, variables, np.broadcast_to(log_values, shape))
+        *cpds, prior = self.network.cpds
+        n_classes = prior.cards[-1]
+        return tuple(Factor.of(cpd, len(cpds), n_classes) for cpd in (prior, *cpds))
 
     @cached_property
     def _fused(self) -> FusedTables:
@@ -234,7 +248,7 @@ class NetworkModel(ClassNetwork):
         same for `against`. In a row whose parents are missing, the terms are those of
         the chain rule over the observed features in the model's order.
         """
-        rows = np.arange(codes.n_rows)
+        np.arange(codes.n_rows)
         terms = np.zeros((codes.n_rows, codes.n_variables))
         prior_table = self.factors[0].log_values
         prior = prior_table[target] - prior_table[against]
@@ -242,28 +256,11 @@ class NetworkModel(ClassNetwork):
             padded = factor.padded()
             index = tuple(codes.column(v).astype(np.intp) for v in factor.variables)
             terms[:, factor.child] = padded[target, *index] - padded[against, *index]
-        for row in self._eliminator.rows_to_eliminate(codes):
-            single = codes.rows(rows[row : row + 1])
-            terms[row] = self._chain_terms(single, target[row], against[row])
+        unclear = self._eliminator.rows_to_eliminate(codes)
+        if len(unclear):
+            pair = target[unclear], against[unclear]
+            terms[unclear] = self._revealed(codes.rows(unclear), *pair, prior[unclear])
         return prior, terms
-
-    def _chain_terms(self, codes: Codes, target: np.intp, against: np.intp) -> Floats:
-        """Terms of one row by the chain rule over its observed features."""
-        n_features = codes.n_variables
-        absent = np.array([codes.missing(v)[0] for v in range(n_features)])
-        order = [v for v in self.network.dag.order if v < n_features and not absent[v]]
-        cards = self.domain.cards
-        columns = []
-        for feature in range(n_features):
-            revealed = np.full(len(order) + 1, cards[feature])
-            if not absent[feature]:
-                revealed[order.index(feature) + 1 :] = codes.column(feature)[0]
-            columns.append(revealed)
-        scores = self.class_log_scores(Codes.from_columns(columns, cards[:-1]))
-        steps = np.diff(scores[:, target] - scores[:, against])
-        terms = np.zeros(n_features)
-        terms[order] = steps
-        return terms
 
     def with_class_prior(self, class_prior: Floats) -> NetworkModel:
         """Return the same model under another class prior, shape (n_classes,)."""
@@ -329,24 +326,10 @@ class NetworkPosteriorModel(ClassNetwork):
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
     ) -> tuple[Floats, Floats]:
         """Reveal features one by one in the network's order; a term is the change."""
-        cards = self.domain.cards[:-1]
-        columns = [np.full(codes.n_rows, card) for card in cards]
-        rows = np.arange(codes.n_rows)
         with np.errstate(divide="ignore"):
             log_prior = np.log(self.class_prior)
         prior = log_prior[target] - log_prior[against]
-        terms = np.zeros((codes.n_rows, len(cards)))
-        odds = prior
-        for feature in (v for v in self.network.dag.order if v < len(cards)):
-            columns[feature] = codes.column(feature)
-            known = ~codes.missing(feature)
-            if not known.any():
-                continue
-            scores = self.class_log_scores(Codes.from_columns(columns, cards))
-            now = scores[rows, target] - scores[rows, against]
-            terms[known, feature] = (now - odds)[known]
-            odds = np.where(known, now, odds)
-        return prior, terms
+        return prior, self._revealed(codes, target, against, prior)
 
     def table(self, variable: int) -> tuple[Sequence[int], Floats]:
         """Parents and table in the network; the class prior if one was given."""
