@@ -17,9 +17,8 @@ from bayleaf.classifiers.shared.stored_tables import (
 )
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.store_counts import BlockCounts, DiskCounts
-from bayleaf.counts.table_counts import RowCounts, RowFacts
+from bayleaf.counts.table_counts import RowFacts
 from bayleaf.data.code_store import CodeStore
-from bayleaf.data.codes import Codes
 from bayleaf.data.discretizers import resolve_discretizer
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.data.random_state import random_generator
@@ -42,7 +41,7 @@ def fit_batches(estimator: Any, table: Any, reading: Reading) -> None:
         with counting as (found, blocks):
             adopt_columns(estimator, found.encoder)
             fits = blocks.n_rows <= blocks.most_rows
-            _learn(estimator, _in_memory(estimator, blocks.rows()) if fits else blocks)
+            _learn(estimator, estimator._count(blocks.rows()) if fits else blocks)
         return
     with estimator._stage("encoding the table"):
         stored = _stored(estimator, table, reading)
@@ -88,14 +87,5 @@ def _counts(estimator: Any, store: CodeStore, most_rows: int) -> CountSource:
             max_table_cells=estimator.max_table_cells,
             most_rows=most_rows,
         )
-    return _in_memory(estimator, store.read(range(store.n_rows)))
-
-
-def _in_memory(estimator: Any, codes: Codes) -> RowCounts:
-    """Counts of codes in memory."""
-    return RowCounts(
-        codes,
-        estimator.n_jobs,
-        has_class=False,
-        max_table_cells=estimator.max_table_cells,
-    )
+    counts: CountSource = estimator._count(store.read(range(store.n_rows)))
+    return counts

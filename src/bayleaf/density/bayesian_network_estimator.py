@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
@@ -28,6 +29,7 @@ from bayleaf.cpds.smoothing import resolve_smoothing
 from bayleaf.data.code_store import CodeStore
 from bayleaf.data.codes import Codes
 from bayleaf.data.column_reading import MISSING_RULES, UNKNOWN_RULES
+from bayleaf.data.column_table import ColumnTable
 from bayleaf.data.discretizers import resolve_discretizer
 from bayleaf.data.encoder_learning import Discretizer, learn_rows
 from bayleaf.data.incomplete_rows import DROP
@@ -41,7 +43,7 @@ from bayleaf.data.tables.columns import iterate_names
 from bayleaf.data.tables.frames import Library, to_columns, whole_table
 from bayleaf.data.unknown_cells import warn_of
 from bayleaf.density.arc_strength import ArcStrength, bootstrapped_arcs
-from bayleaf.density.summary import DensitySummary
+from bayleaf.describe.fitted_summary import MAX_ITEMS, FittedSummary
 from bayleaf.describe.local_structure_text import describe_distribution
 from bayleaf.estimator_bases import DensityMixin
 from bayleaf.inference.network_trees import NetworkTrees
@@ -55,9 +57,11 @@ from bayleaf.latent.structure_learning import (
 from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.networks.structured_network import n_distributions
 from bayleaf.models.page_model import DENSITY, PageModel
+from bayleaf.results.document import Items, Part
 from bayleaf.scores.local_scores import resolve_score
 from bayleaf.streams.streamed import is_streamed
 from bayleaf.typing import BatchesLike, NumbersLike, RowsLike
+from bayleaf.wording import brief, brief_names, counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -318,10 +322,13 @@ class BayesianNetworkEstimator(StructureParameters, DensityMixin, TableEstimator
         with self._stage("encoding the table"):
             codes, partial = self._encoded(X, sample_weight)
         self._note_dropped_rows(dropped)
-        counts = RowCounts(
+        self._learn(self._count(codes), partial)
+
+    def _count(self, codes: Codes) -> RowCounts:
+        """Counts of codes in memory."""
+        return RowCounts(
             codes, self.n_jobs, has_class=False, max_table_cells=self.max_table_cells
         )
-        self._learn(counts, partial)
 
     def _learn(self, counts: CountSource, partial: PartialValues) -> None:
         """Search in the rows that are counted, fill the tables, keep what was found."""
@@ -595,3 +602,106 @@ class BayesianNetworkEstimator(StructureParameters, DensityMixin, TableEstimator
         self._n_training_rows = saved.rows or 0.0
         self.trace_ = ()
         self._sample_note = saved.sample or ""
+
+
+@dataclass(frozen=True)
+class DensitySummary(FittedSummary):
+    """Facts on a fitted density model.
+
+    Parameters
+    ----------
+    model : str
+        Name of the estimator.
+    setting : str
+        Name of its setting in desJardins, Rathod and Getoor (2008).
+    n_variables : int
+        Number of variables.
+    n_edges : int
+        Number of arcs.
+    n_parameters : int
+        States times distributions, as the paper counts.
+    n_free_parameters : int
+        Number of free parameters.
+    n_table_parameters : int
+        `n_parameters` of full tables over the same arcs.
+    local_score : str
+        Name of the score that the search made large.
+    score : float
+        What it came to: minus bits for MDL, nats for the others.
+    log_likelihood : float
+        Log-likelihood (nats) of the training rows.
+    edges : tuple of (parent, child)
+        All arcs.
+    notes : tuple of (name, str)
+        Columns that were read in a way that a reader should know.
+    unknown : tuple of (name, int)
+        Cells of the last table scored whose values training did not contain.
+    columns : ColumnTable, optional
+        How the columns of the training table were taken.
+    sample : str, default=""
+        What was learned from a sample of the rows; empty where all were looked at.
+    remarks : tuple of str
+        What the search was told of arcs.
+    fitted : FitStamp, optional
+        Date of the fit and version of the library.
+    """
+
+    model: str
+    setting: str
+    n_variables: int
+    n_edges: int
+    n_parameters: int
+    n_free_parameters: int
+    n_table_parameters: int
+    local_score: str
+    score: float
+    log_likelihood: float
+    edges: tuple[tuple[Name, Name], ...]
+    notes: tuple[tuple[Name, str], ...]
+    unknown: tuple[tuple[Name, int], ...]
+    columns: ColumnTable | None = None
+    sample: str = ""
+    remarks: tuple[str, ...] = ()
+    fitted: FitStamp | None = None
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Setting, sizes and scores."""
+        bits = self.log_likelihood / math.log(2.0)
+        score = self.score / (1.0 if self.local_score == "mdl" else math.log(2.0))
+        facts = [
+            ("setting", self.setting),
+            ("variables", str(self.n_variables)),
+            ("edges", str(self.n_edges)),
+            ("parameters", f"{self.n_parameters} ({self.n_free_parameters} free)"),
+            *self._compression(),
+            (f"{self.local_score} score", f"{score:.8g} bits"),
+            ("log-likelihood", f"{bits:.8g} bits (training rows)"),
+        ]
+        if self.sample:
+            facts.append(("rows", self.sample))
+        if self.fitted is not None:
+            facts.append(("fitted", str(self.fitted)))
+        return facts
+
+    def _compression(self) -> list[tuple[str, str]]:
+        """The size of full tables over the same arcs, where it differs."""
+        if self.n_table_parameters == self.n_parameters:
+            return []
+        ratio = self.n_table_parameters / self.n_parameters
+        full = f"{self.n_table_parameters} parameters, {ratio:.3g} times as many"
+        return [("as full tables", full)]
+
+    def lists(self) -> list[Part]:
+        """Remarks and arcs."""
+        edges = [f"{parent} -> {child}" for parent, child in self.edges]
+        return [Items(self.remarks, "remarks"), Items(edges, "edges", MAX_ITEMS)]
+
+    def __repr__(self) -> str:
+        arcs = brief_names([f"{parent} -> {child}" for parent, child in self.edges])
+        return brief(
+            self,
+            f"{self.model}, setting {self.setting}",
+            counted(self.n_variables, "variable"),
+            f"{counted(self.n_edges, 'arc')} ({arcs})",
+            f"log-likelihood {self.log_likelihood / math.log(2.0):.8g} bits",
+        )

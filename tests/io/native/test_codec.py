@@ -11,8 +11,7 @@ from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.io.native.archive import ArrayReader
-from bayleaf.io.native.codec import Decoder, encoded
-from bayleaf.io.native.trees import FlatSplit, FlatTree
+from bayleaf.io.native.codec import Decoder, FlatSplit, FlatTree, encoded
 
 
 def test_a_hierarchy_over_a_missing_state_comes_back() -> None:

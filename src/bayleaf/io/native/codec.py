@@ -17,16 +17,20 @@ from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bayleaf.counts.source import Family
 from bayleaf.cpds.random_network import RandomNetwork
-from bayleaf.cpds.tree_cpd import TreeCPD
+from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.archive import Array, ArrayReader
 from bayleaf.io.native.kinds import KINDS, word_of
 from bayleaf.io.native.networks import PackedNetworks
-from bayleaf.io.native.trees import FlatTree
+from bayleaf.wording import brief_fields
 
+# Deeper trees are refused: they are walked by recursion.
+MAX_TREE_DEPTH = 200
 _PLAIN = (str, bool, int, float, type(None))
 _PLAIN_TYPES = frozenset(_PLAIN)
 # What classes raise when they are made of values that make no sense.
@@ -319,3 +323,69 @@ def _plain(kinds: tuple[Any, ...], value: Any, where: str) -> Any:
     if type(value) is float and not math.isfinite(value):
         raise ModelFileError(f"{where} should be finite")
     return value
+
+
+@dataclass(frozen=True)
+class FlatSplit:
+    """A question about one parent."""
+
+    variable: int
+    groups: tuple[tuple[int, ...], ...]  # states of each branch
+    branches: tuple[int, ...]  # leaf or split below; splits count on after the leaves
+
+
+@dataclass(frozen=True, eq=False)
+class FlatTree:
+    """What stands for a `TreeCPD` in files.
+
+    Several branches may lead to one leaf; each split comes after those below it, the
+    root last.
+    """
+
+    family: Family  # the parents, then the child
+    cards: tuple[int, ...]  # numbers of states along the family
+    leaves: tuple[NDArray[np.float64], ...]  # distributions, (child card,) each
+    splits: tuple[FlatSplit, ...]
+
+    __repr__ = brief_fields
+
+    @classmethod
+    def standing_for(cls, cpd: TreeCPD) -> FlatTree:
+        """Number the nodes of a tree; ValueError if deeper than `MAX_TREE_DEPTH`."""
+        leaves = {id(leaf): leaf.probabilities for leaf, _ in cpd.leaves()}
+        numbers = {key: number for number, key in enumerate(leaves)}
+        splits: list[FlatSplit] = []
+
+        def number(node: Leaf | Split, depth: int) -> int:
+            _check_depth(depth)
+            if isinstance(node, Leaf):
+                return numbers[id(node)]
+            below = tuple([number(branch, depth + 1) for branch in node.branches])
+            splits.append(FlatSplit(node.variable, node.groups, below))
+            return len(leaves) + len(splits) - 1
+
+        number(cpd.root, 0)
+        return cls(cpd.family, cpd.cards, tuple(leaves.values()), tuple(splits))
+
+    def restored(self) -> TreeCPD:
+        """The tree; ValueError if leaves and splits do not form one."""
+        nodes: list[Leaf | Split] = [Leaf(row) for row in self.leaves]
+        depths = [0] * len(nodes)
+        for split in self.splits:
+            if not all(0 <= branch < len(nodes) for branch in split.branches):
+                raise ValueError("a split of a tree has a branch to no earlier node")
+            below = tuple(nodes[branch] for branch in split.branches)
+            nodes.append(Split(split.variable, split.groups, below))
+            depths.append(1 + max((depths[b] for b in split.branches), default=0))
+            _check_depth(depths[-1])
+        branches = [branch for split in self.splits for branch in split.branches]
+        inner = sorted(branch for branch in branches if branch >= len(self.leaves))
+        if not nodes or inner != [*range(len(self.leaves), len(nodes) - 1)]:
+            raise ValueError("every split of a tree but the last is one branch's")
+        return TreeCPD(self.family, self.cards, nodes[-1])
+
+
+def _check_depth(depth: int) -> None:
+    """Raise if nodes stand too deep."""
+    if depth > MAX_TREE_DEPTH:
+        raise ValueError(f"the tree is deeper than {MAX_TREE_DEPTH}")
