@@ -4,23 +4,61 @@
 const MOST_MISSING_STATES = 5000;
 const NOTHING = 0xffff;
 
-/** The structure that is edited: cut points and parents of each feature. */
-class Editing {
+/** Rows, counts and history of a model that is edited; `reset` gives the learned one. */
+class EditedModel {
   constructor(model) {
-    const { document, each, together, cuts, codes, weights } = model.editing;
+    const { document, each, together, codes, weights } = model.editing;
     Object.assign(this, { document, each, together, variables: model.variables });
-    this.nFeatures = model.class;
+    this.nFeatures = codes.length - 1;
     this.nClasses = model.variables[model.class].states.length;
-    this.possible = cuts.map(unpacked);
     this.codes = codes.map(unpackedCodes);
     this.weights = unpacked(weights);
     this.temperature = document.temperature;
-    this.order = Array.from({ length: this.nFeatures }, (_, v) => v);
-    const { model: { network: { dag } } } = this.document;
-    this.learned = this.order.map((v) => dag.parents[v].filter((p) => p < this.nFeatures));
+  }
+
+  /** Begin with the learned model, with whose losses edits are compared. */
+  begin() {
     this.reset();
     this.lossesBefore = this.losses();
     this.before = weightedMean(this.lossesBefore, this.weights);
+  }
+
+  /** Take the last edit back. */
+  undo() {
+    Object.assign(this, this.history.pop());
+  }
+
+  get isEdited() {
+    return this.history.length > 0;
+  }
+
+  /** Mean log-loss of the training rows, nats, each left out of all counts. */
+  score() {
+    return weightedMean(this.losses(), this.weights);
+  }
+
+  /** What is added to each of the cells of a distribution. */
+  share(card) {
+    return this.each + this.together / card;
+  }
+
+  /** Rows of each class. */
+  classCounts() {
+    const counts = new Float64Array(this.nClasses);
+    this.codes[this.nFeatures].forEach((label, row) => { counts[label] += this.weights[row]; });
+    return counts;
+  }
+}
+
+/** The structure that is edited: cut points and parents of each feature. */
+class Editing extends EditedModel {
+  constructor(model) {
+    super(model);
+    this.possible = model.editing.cuts.map(unpacked);
+    this.order = Array.from({ length: this.nFeatures }, (_, v) => v);
+    const { model: { network: { dag } } } = this.document;
+    this.learned = this.order.map((v) => dag.parents[v].filter((p) => p < this.nFeatures));
+    this.begin();
   }
 
   /** The model as it was learned. */
@@ -36,16 +74,6 @@ class Editing {
       cuts: this.cuts.map((own) => own && own.slice()),
       parents: this.parents.map((own) => own.slice()),
     });
-  }
-
-  /** Take the last edit back. */
-  undo() {
-    const last = this.history.pop();
-    if (last) Object.assign(this, last);
-  }
-
-  get isEdited() {
-    return this.history.length > 0;
   }
 
   /** Number of states of a feature, as it is cut now. */
@@ -139,15 +167,9 @@ class Editing {
   /** ln P(state | parents, class) without a share of the row's own weight. */
   #log({ joint, above, card, size }, label, at, own) {
     const cell = label * size + at;
-    const share = this.each + this.together / card;
+    const share = this.share(card);
     const total = above[Math.floor(cell / card)] - own + this.each * card + this.together;
     return Math.log((joint[cell] - own + share) / total);
-  }
-
-  #classCounts() {
-    const counts = new Float64Array(this.nClasses);
-    this.codes[this.nFeatures].forEach((label, row) => { counts[label] += this.weights[row]; });
-    return counts;
   }
 
   /** Whether the class prior was counted like the tables. */
@@ -160,24 +182,19 @@ class Editing {
       const { cpds } = this.document.model.network;
       return Math.log(numbersOf(cpds[this.nFeatures].probabilities)[label]);
     }
-    const share = this.each + this.together / this.nClasses;
+    const share = this.share(this.nClasses);
     return Math.log((counts[label] - own + share)
       / (total - 1 + this.each * this.nClasses + this.together));
   }
 
   // ---- scores
 
-  /** Mean log-loss of the training rows, nats, each left out of all counts. */
-  score() {
-    return weightedMean(this.losses(), this.weights);
-  }
-
   /** Log-losses of the distinct rows; missing features are summed out as the model does. */
   losses() {
     const columns = this.order.map((v) => this.#column(v));
     const families = this.#families(columns);
     const hasChildren = this.order.map((v) => this.parents.some((own) => own.includes(v)));
-    const counts = this.#classCounts();
+    const counts = this.classCounts();
     const total = counts.reduce((sum, count) => sum + count, 0);
     const label = this.codes[this.nFeatures];
     return Float64Array.from(label, (own, row) => {
@@ -233,7 +250,7 @@ class Editing {
 
   /** P(state | class, parents' states) of a family, the child's states last. */
   #probabilities({ joint, above, card }) {
-    const share = this.each + this.together / card;
+    const share = this.share(card);
     const strength = this.each * card + this.together;
     return Float64Array.from(joint, (count, cell) =>
       (count + share) / (above[Math.floor(cell / card)] + strength));
@@ -277,7 +294,7 @@ class Editing {
     const edited = structuredClone(this.document);
     const columns = this.order.map((v) => this.#column(v));
     const families = this.#families(columns);
-    const counts = this.#classCounts();
+    const counts = this.classCounts();
     this.order.forEach((v) => {
       const was = this.document.domain[v];
       if (!this.cuts[v] || String(was.cut_points) === String(this.cuts[v])) return;
@@ -319,7 +336,7 @@ class Editing {
     const total = counts.reduce((sum, count) => sum + count, 0);
     let sum = 0;
     for (let row = 0; row < label.length; row += 1) {
-      const share = this.each + this.together / this.nClasses;
+      const share = this.share(this.nClasses);
       let log = Math.log((counts[label[row]] + share)
         / (total + this.each * this.nClasses + this.together));
       for (const family of families) {

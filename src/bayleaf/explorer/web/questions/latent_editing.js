@@ -1,22 +1,15 @@
 // Latent variables under the hands of their reader: states merged and split.
 
 /** The partitions of latent variables' cells, edited; all rows are complete. */
-class LatentEditing {
+class LatentEditing extends EditedModel {
   constructor(model) {
-    const { document, each, together, codes, weights } = model.editing;
-    Object.assign(this, { document, each, together, variables: model.variables, order: model.order });
-    this.nFeatures = codes.length - 1;
-    this.nClasses = model.variables[model.class].states.length;
-    this.codes = codes.map(unpackedCodes);
-    this.weights = unpacked(weights);
-    this.temperature = document.temperature;
+    super(model);
+    this.order = model.order;
     // Which latent variable a variable of the page is; of one state only cells are there.
     const isRoot = ({ role, parents }) => role === "latent" || (role === "cells" && !parents.length);
     this.latentOf = new Map(model.variables.map((_, v) => v)
       .filter((v) => isRoot(model.variables[v])).map((v, latent) => [v, latent]));
-    this.reset();
-    this.lossesBefore = this.losses();
-    this.before = weightedMean(this.lossesBefore, this.weights);
+    this.begin();
   }
 
   /** The partitions as they were learned. */
@@ -29,17 +22,8 @@ class LatentEditing {
     this.learned ??= this.latents.map((own) => ({ ...own }));
   }
 
-  undo() {
-    const last = this.history.pop();
-    if (last) this.latents = last;
-  }
-
-  get isEdited() {
-    return this.history.length > 0;
-  }
-
   #keep() {
-    this.history.push(this.latents.map((own) => ({ ...own, states: own.states.slice() })));
+    this.history.push({ latents: this.latents.map((own) => ({ ...own, states: own.states.slice() })) });
   }
 
   /** Number of states of a node: a feature, or a latent variable after all features. */
@@ -136,25 +120,13 @@ class LatentEditing {
 
   #counts(columns) {
     const label = this.codes[this.nFeatures];
-    const classes = new Float64Array(this.nClasses);
-    label.forEach((own, row) => { classes[own] += this.weights[row]; });
     const tables = this.#children.map((node) => {
       const card = this.card(node);
       const counts = new Float64Array(this.nClasses * card);
       columns[node].forEach((state, row) => { counts[label[row] * card + state] += this.weights[row]; });
       return { node, card, counts };
     });
-    return { classes, tables };
-  }
-
-  /** What is added to each of the cells of a distribution. */
-  #share(card) {
-    return this.each + this.together / card;
-  }
-
-  /** Mean log-loss of the training rows, nats, each left out of all counts. */
-  score() {
-    return weightedMean(this.losses(), this.weights);
+    return { classes: this.classCounts(), tables };
   }
 
   /** Log-losses of the distinct rows, nats. */
@@ -168,11 +140,11 @@ class LatentEditing {
     return Float64Array.from(label, (own, row) => {
       const scores = Array.from(classes, (count, c) => {
         const out = c === own ? 1 : 0;
-        let score = Math.log((count - out + this.#share(this.nClasses))
-          / (total - 1 + this.#share(this.nClasses) * this.nClasses));
+        let score = Math.log((count - out + this.share(this.nClasses))
+          / (total - 1 + this.share(this.nClasses) * this.nClasses));
         for (const { node, card, counts } of told) {
-          score += Math.log((counts[c * card + columns[node][row]] - out + this.#share(card))
-            / (count - out + this.#share(card) * card));
+          score += Math.log((counts[c * card + columns[node][row]] - out + this.share(card))
+            / (count - out + this.share(card) * card));
         }
         return score / this.temperature;
       });
@@ -193,8 +165,8 @@ class LatentEditing {
 
   /** P(state | class) of a child of the class, the states last. */
   #probabilities({ card, counts }, classes) {
-    return Array.from(counts, (count, cell) => (count + this.#share(card))
-      / (classes[Math.floor(cell / card)] + this.#share(card) * card));
+    return Array.from(counts, (count, cell) => (count + this.share(card))
+      / (classes[Math.floor(cell / card)] + this.share(card) * card));
   }
 
   /** P(left | latent) and P(right | latent, left), which make up P(cell | latent). */
@@ -303,13 +275,13 @@ class LatentEditing {
       const total = classes.reduce((sum, count) => sum + count, 0);
       edited.support.rows = [...tables.map(() => Array.from(classes)), [total]];
       edited.support.pseudo_rows = [...tables.map(({ card }) => card), this.nClasses]
-        .map((card) => this.#share(card) * card);
+        .map((card) => this.share(card) * card);
     }
     let logLikelihood = 0;
     const total = classes.reduce((sum, count) => sum + count, 0);
     this.codes[this.nFeatures].forEach((own, row) => {
-      let log = Math.log((classes[own] + this.#share(this.nClasses))
-        / (total + this.#share(this.nClasses) * this.nClasses));
+      let log = Math.log((classes[own] + this.share(this.nClasses))
+        / (total + this.share(this.nClasses) * this.nClasses));
       tables.forEach(({ node, card }, t) => {
         log += Math.log(model.tables[t].numbers[own * card + columns[node][row]]);
       });
