@@ -352,9 +352,9 @@ class FixedDistribution:
 def added_rows(smoothing: Smoothing, n_states: int) -> float:
     """How many rows a rule adds to each distribution over so many states."""
     if isinstance(smoothing, Lidstone):
-        return smoothing.alpha * n_states
+        return float(smoothing.alpha * n_states)
     if isinstance(smoothing, Dirichlet):
-        return smoothing.equivalent_sample_size
+        return float(smoothing.equivalent_sample_size)
     return float(getattr(smoothing, "m", 0.0))
 
 

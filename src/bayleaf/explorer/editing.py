@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.cpds.distribution import TableCPD
+from bayleaf.cpds.random_network import pseudo_weights
 from bayleaf.cpds.smoothing import Dirichlet, Lidstone, Smoothing, resolve_smoothing
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.partial_values import single_states
@@ -90,14 +91,11 @@ def editing_content(saved: SavedModel, table: Any, smoothing: Smoothing) -> Cont
     _check_rows(saved.predictor.model, plain, smoothing)
     rows, counts = np.unique(np.column_stack(columns), axis=0, return_counts=True)
     # What is added to each cell, and what all cells of a distribution share.
-    pseudo_counts = {"each": 0.0, "together": 0.0}
-    if isinstance(smoothing, Lidstone):
-        pseudo_counts["each"] = smoothing.alpha
-    elif isinstance(smoothing, Dirichlet):
-        pseudo_counts["together"] = smoothing.equivalent_sample_size
+    each, together, _ = pseudo_weights(smoothing)
     return {
         "document": document,
-        **pseudo_counts,
+        "each": each,
+        "together": together,
         "cuts": [packed(own) for own in cuts],
         "codes": [
             packed_codes(rows[:, k].astype(np.uint16)) for k in range(len(domain))

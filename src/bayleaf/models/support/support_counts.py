@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.cpds.dirichlet import log_dirichlet
-from bayleaf.cpds.smoothing import Backoff, Dirichlet, Lidstone, MEstimate, Smoothing
+from bayleaf.cpds.smoothing import Smoothing, added_rows
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.wording import brief_fields
@@ -174,7 +174,7 @@ class SupportCounts:
             Training rows with each state of each variable.
         """
         counted = tuple(np.asarray(counts, dtype=np.float64) for counts in rows)
-        pseudo = tuple(pseudo_rows(smoothing, size.n_states) for size in sizes)
+        pseudo = tuple(added_rows(smoothing, size.n_states) for size in sizes)
         return cls(counted, pseudo, prior_is_learned, state_rows)
 
     def strengths(self, table: int) -> Floats:
@@ -212,14 +212,3 @@ class SupportCounts:
     ) -> Floats:
         """Draw the class prior once, shape (n_classes,); see `log_priors`."""
         return np.asarray(np.exp(self.log_priors(prior, table, 1, rng)[0]))
-
-
-def pseudo_rows(smoothing: Smoothing, card: int) -> float:
-    """What a smoothing rule adds to a distribution over some states, in rows."""
-    if isinstance(smoothing, Lidstone):
-        return float(smoothing.alpha * card)
-    if isinstance(smoothing, Dirichlet):
-        return float(smoothing.equivalent_sample_size)
-    if isinstance(smoothing, MEstimate | Backoff):
-        return float(smoothing.m)
-    return 0.0
