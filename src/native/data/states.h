@@ -97,13 +97,4 @@ private:
     std::vector<uint16_t> wide_states_;
 };
 
-// Appends a digit to the keys of some rows: their states in a variable, from row `first`.
-inline void append_digit(std::span<int64_t> keys, const StateColumn& column, int64_t first,
-                         int64_t radix) {
-    column.visit([&](const auto* states) {
-        for (std::size_t i = 0; i < keys.size(); ++i)
-            keys[i] = keys[i] * radix + states[first + i];
-    });
-}
-
 }  // namespace bayleaf
