@@ -132,17 +132,7 @@ class ExpertMixtureModel(HierarchicalMixtureModel):
         before it in the table being known and those after it missing. Returns the prior
         (n_rows,) and terms (n_rows, n_features), in nats, zero for a missing feature.
         """
-        rows = np.arange(codes.n_rows)
-        n_features = len(self.domain) - 1
-        columns = [np.full(codes.n_rows, card) for card in codes.cards[:n_features]]
-        odds = np.empty((codes.n_rows, n_features + 1))
-        for known in range(n_features + 1):
-            told = Codes.from_columns(columns, codes.cards[:n_features])
-            scores = self.class_log_scores(told)
-            odds[:, known] = scores[rows, target] - scores[rows, against]
-            if known < n_features:
-                columns[known] = codes.column(known).astype(np.int64)
-        return odds[:, 0], np.diff(odds, axis=1)
+        return self._revealed(codes, target, against, range(codes.n_variables))
 
     def detailed(
         self,

@@ -306,6 +306,36 @@ class ClassModel(ABC):
             )
         return prior, terms
 
+    def _revealed(
+        self,
+        codes: Codes,
+        target: NDArray[np.intp],
+        against: NDArray[np.intp],
+        order: Iterable[int],
+        odds: Floats | None = None,
+    ) -> tuple[Floats, Floats]:
+        """Contributions as changes of the log-odds as features become known in order.
+
+        `odds` (n_rows,) are those where none is known; other variables are passed over.
+        """
+        cards, rows = self.domain.cards[:-1], np.arange(codes.n_rows)
+        columns = [np.full(codes.n_rows, card) for card in cards]
+
+        def now() -> Floats:
+            scores = self.class_log_scores(Codes.from_columns(columns, cards))
+            return np.asarray(scores[rows, target] - scores[rows, against])
+
+        prior = odds = now() if odds is None else odds
+        terms = np.zeros((codes.n_rows, len(cards)))
+        for feature in (v for v in order if v < len(cards)):
+            columns[feature] = codes.column(feature)
+            known = ~codes.missing(feature)
+            if known.any():
+                after = now()
+                terms[known, feature] = (after - odds)[known]
+                odds = np.where(known, after, odds)
+        return prior, terms
+
     def contributions_of_rows(
         self, rows: Rows, target: NDArray[np.intp], against: NDArray[np.intp]
     ) -> tuple[Floats, Floats]:

@@ -102,31 +102,6 @@ class ClassNetwork(ClassModel):
             scores[:, label] = log_densities(trees, rows, None, partial)
         return scores
 
-    def _revealed(
-        self,
-        codes: Codes,
-        target: NDArray[np.intp],
-        against: NDArray[np.intp],
-        odds: Floats,
-    ) -> Floats:
-        """Change of log-odds (n_rows, n_features) as features are revealed in order.
-
-        `odds` (n_rows,) are those before any feature is known.
-        """
-        cards, rows = self.domain.cards[:-1], np.arange(codes.n_rows)
-        columns = [np.full(codes.n_rows, card) for card in cards]
-        terms = np.zeros((codes.n_rows, len(cards)))
-        for feature in (v for v in self.network.dag.order if v < len(cards)):
-            columns[feature] = codes.column(feature)
-            known = ~codes.missing(feature)
-            if not known.any():
-                continue
-            scores = self.class_log_scores(Codes.from_columns(columns, cards))
-            now = scores[rows, target] - scores[rows, against]
-            terms[known, feature] = (now - odds)[known]
-            odds = np.where(known, now, odds)
-        return terms
-
     @property
     def table_sizes(self) -> list[TableSize]:
         """One a variable: over the parents' states, a tree's leaves, table's groups."""
@@ -258,8 +233,9 @@ class NetworkModel(ClassNetwork):
             terms[:, factor.child] = padded[target, *index] - padded[against, *index]
         unclear = self._eliminator.rows_to_eliminate(codes)
         if len(unclear):
-            pair = target[unclear], against[unclear]
-            terms[unclear] = self._revealed(codes.rows(unclear), *pair, prior[unclear])
+            pair, order = (target[unclear], against[unclear]), self.network.dag.order
+            rows, odds = codes.rows(unclear), prior[unclear]
+            terms[unclear] = self._revealed(rows, *pair, order, odds)[1]
         return prior, terms
 
     def with_class_prior(self, class_prior: Floats) -> NetworkModel:
@@ -329,7 +305,7 @@ class NetworkPosteriorModel(ClassNetwork):
         with np.errstate(divide="ignore"):
             log_prior = np.log(self.class_prior)
         prior = log_prior[target] - log_prior[against]
-        return prior, self._revealed(codes, target, against, prior)
+        return self._revealed(codes, target, against, self.network.dag.order, prior)
 
     def table(self, variable: int) -> tuple[Sequence[int], Floats]:
         """Parents and table in the network; the class prior if one was given."""
