@@ -48,8 +48,9 @@ _NEAR_EQUAL, _LEAST_SHARE = 3.0, 0.01
 # Most steps of a descent, and the relative gain of a step below which it ends: what a
 # trial is for, telling one penalty from another, needs no more.
 _TRIAL, _FINAL = (40, 1e-5), (100, 1e-6)
-# Rows whose losses are added up at a time, whatever the number of threads.
-_BLOCK_ROWS = 512
+# Values that are turned to double precision at a time: fresh memory costs more than
+# the products.
+_BLOCK_VALUES = 1 << 18
 # Products, about a tenth of a millisecond's work, for which a thread is started.
 _LEAST_WORK = 100_000
 # Least share of a feature's deepest piece in all its weights. Most cells of a model are
@@ -81,10 +82,11 @@ class LogProbabilities:
         `weights` (1 + n_pieces,) begins with the prior's.
         """
         scores = np.empty(self.values.shape[:2])
+        step = max(1, _BLOCK_VALUES // self.values[:1].size)
 
         def add_up(first: int, last: int) -> None:
-            for start in range(first, last, _BLOCK_ROWS):
-                rows = slice(start, min(start + _BLOCK_ROWS, last))
+            for start in range(first, last, step):
+                rows = slice(start, min(start + step, last))
                 scores[rows] = self.values[rows] @ weights
 
         self._by_rows(add_up)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
+from scipy.optimize import fmin_l_bfgs_b
 from scipy.special import log_softmax
 
 from bayleaf.counts.threads import run_tasks
@@ -139,16 +139,11 @@ class _CurveTask(NamedTuple):
     def descend(self, start: Floats, penalty: float, max_iter: int) -> Floats:
         """Parameters of least penalised loss; the scale stays above zero."""
         bounds = [(0.1, None), *[(None, None)] * (len(start) - 1)]
-        found = minimize(
-            self.penalised,
-            start,
-            args=(penalty,),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=bounds,
-            options={"maxiter": max_iter},
+        # `minimize` would convert thousands of bounds there and back first.
+        found, *_ = fmin_l_bfgs_b(
+            self.penalised, start, args=(penalty,), bounds=bounds, maxiter=max_iter
         )
-        return np.asarray(found.x)
+        return np.asarray(found)
 
 
 def learn_correction(
