@@ -164,6 +164,26 @@ def test_single_rows_have_the_bits_of_a_table(n_classes: int, rule: Any) -> None
                 assert np.array_equal(part, expected[some])
 
 
+def test_depths_that_a_feature_does_not_use_repeat_the_last_one() -> None:
+    codes, rows = _training(), _training(seed=1)
+    maps = _network(codes, (0,)).maps
+    families = [(0, 2, 1, 3), (1, 0), (2, 3, 0)]
+    network = RandomNetwork(maps, count_occupied(codes, families, maps))
+    bank = FamilyBank.from_networks([network], N_CLASSES, Dirichlet())
+    used = np.array([3, 1, 2])
+
+    def of(part: Codes, used: Any) -> NDArray[np.float64]:
+        logs = np.empty((part.n_rows, N_CLASSES, 12))
+        bank.write_log_probabilities(range(3), part, logs, 0, 4, used=used)
+        return logs.reshape(part.n_rows, N_CLASSES, 3, 4)
+
+    # Many rows go down one tree, single rows down all.
+    for part in (rows, rows.rows(slice(0, 1))):
+        depths = np.minimum(np.arange(4), used[:, None] - 1)
+        expected = np.take_along_axis(of(part, None), depths[None, None], axis=3)
+        assert np.array_equal(of(part, used), expected)
+
+
 def test_tables_hold_the_weighted_logarithms_relative_to_the_prior_share() -> None:
     def check(rule: Any) -> None:
         codes, rows = _training(), _training(seed=1)

@@ -180,15 +180,19 @@ class FamilyBank:
         first: int,
         n_depths: int,
         left_out: OwnShares | None = None,
+        used: NDArray[np.int64] | None = None,
     ) -> None:
         """Write log-probabilities of consecutive features, their mean over networks.
 
         `values` (n_rows, n_classes, n_pieces) takes nats: from `first` on, `n_depths`
         pieces per feature, at 0, 1, ... parents. A piece repeats the one before where
-        the parents' states have too few rows or no parent is left. `left_out` lowers
+        the parents' states have too few rows, no parent is left, or it is past the
+        depths `used` (n_features,) of its feature, by default all. `left_out` lowers
         the counts of each row's class.
         """
         left_out = left_out or OwnShares.none(codes.n_rows)
+        if used is None:
+            used = np.full(len(features), n_depths, dtype=np.int64)
         self.networks.write_log_probabilities(
             features,
             codes.narrow,
@@ -199,6 +203,7 @@ class FamilyBank:
             values,
             first,
             n_depths,
+            used,
         )
 
     def add_scores(

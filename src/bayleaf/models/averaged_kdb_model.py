@@ -367,12 +367,15 @@ class AveragedKDBModel(ClassModel):
         """Mean log-probabilities of the networks, without the weights.
 
         Shape (n_rows, n_classes, n_features, 1 + max_parents), nats; alike for all
-        classes where a state is unknown.
+        classes where a state is unknown. Depths that never count repeat the last one
+        that may.
         """
         n_features, n_depths = self.weights.shape
         values = np.empty((codes.n_rows, self.n_classes, n_features * n_depths))
-        features = range(n_features)
-        self._bank.write_log_probabilities(features, codes, values, 0, n_depths)
+        features, used = range(n_features), self.sharing.used_depths
+        self._bank.write_log_probabilities(
+            features, codes, values, 0, n_depths, used=used
+        )
         return values.reshape(codes.n_rows, self.n_classes, n_features, n_depths)
 
     def log_probabilities_of_states(self, feature: int) -> Floats:

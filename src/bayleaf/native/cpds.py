@@ -82,15 +82,18 @@ class Networks(Handle):
 
     # Writes the mean over networks of ln P(x | class, first j parents) of rows (nats),
     # at depths j = 0, 1, ... of one feature x after the other, from piece `first` on;
-    # what is beyond the last configuration of parents repeats the deepest. A row's
-    # share is taken from the counts of its own class, or of none for -1.
+    # what is beyond the last configuration of parents, or the depths that a feature
+    # uses, repeats the deepest. A row's share is taken from the counts of its own
+    # class, or of none for -1.
     write_log_probabilities = native(
         """bl_write_log_probabilities([_, _, n_pieces] = values.shape,
         n_features = self.n_written(features, n_pieces, first, n_depths), handle self,
-        features.start, n_features, codes, n_rows, in own i8[n_rows],
-        in shares f8[n_rows], out values f8|f4[n_rows, self.n_classes, n_pieces],
-        n_pieces, int first, int n_depths, flag values.dtype == f4)""",
-        "self, features, narrow, wide, slots, own, shares, values, first, n_depths",
+        features.start, n_features, in used i8[n_features], codes, n_rows,
+        in own i8[n_rows], in shares f8[n_rows],
+        out values f8|f4[n_rows, self.n_classes, n_pieces], n_pieces, int first,
+        int n_depths, flag values.dtype == f4)""",
+        "self, features, narrow, wide, slots, own, shares, values, first, n_depths,"
+        " used",
     )
     # Adds ``scale * ln(P(x | class, ...) / P(x))`` of all families to rows' scores,
     # relative to a state's prior share P(x), so that states and parents without data

@@ -145,6 +145,11 @@ class Sharing:
         return deeper_weights(self.weights)
 
     @cached_property
+    def used_depths(self) -> NDArray[np.int64]:
+        """How many depths of each feature may count, at least one."""
+        return np.asarray(np.count_nonzero(self.deeper_weights, axis=1).clip(1))
+
+    @cached_property
     def alone_scales(self) -> Floats:
         """Weight of a feature's other terms where it is as if alone, (n_features,)."""
         scales = np.zeros(len(self.weights))

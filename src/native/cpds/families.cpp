@@ -306,9 +306,9 @@ public:
     }
 
     // Writes the means of the networks' logarithms of a feature as (n_rows, n_classes,
-    // n_depths) into the pieces from `first` on.
+    // n_depths) into the pieces from `first` on; depths that are not used repeat the last.
     template <class Value>
-    void write(int64_t feature, Stack<Value> values, int64_t first) {
+    void write(int64_t feature, int64_t n_used, Stack<Value> values, int64_t first) {
         for (first_row_ = 0; first_row_ < codes_.n_rows; first_row_ += tile_) {
             n_rows_ = std::min(tile_, codes_.n_rows - first_row_);
             std::ranges::fill(shared_, 0.0);
@@ -317,7 +317,7 @@ public:
             for (std::size_t m = 0; m < members.size(); ++m) {
                 if (m + 2 < members.size()) members[m + 2].tries[feature].prefetch();
                 if (m + 1 < members.size()) members[m + 1].tries[feature].prefetch_arrays();
-                add(members[m], feature);
+                add(members[m], feature, n_used);
             }
             write_means(values, first, shared_.data(), sums_.data());
         }
@@ -331,21 +331,20 @@ public:
                std::ranges::all_of(left_out_.own, [](int64_t own) { return own < 0; });
     }
 
-    // Does so, where no row is left out.
+    // Does so, where no row is left out, and each feature uses so many depths.
     template <class Value>
-    void write_all(Stack<Value> values, int64_t first) {
+    void write_all(std::span<const int64_t> n_used, Stack<Value> values, int64_t first) {
         n_rows_ = codes_.n_rows;
         const int64_t n_features = networks_.n_features();
         const auto n_sums = std::ssize(sums_), size = std::ssize(deltas_);
-        const std::vector<int64_t> n_depths(static_cast<std::size_t>(n_features), n_depths_);
         shared_.assign(static_cast<std::size_t>(n_features * n_rows_), 0.0);
         sums_.assign(static_cast<std::size_t>(n_features * n_sums), 0.0);
         for (const Member& member : networks_.members) {
             states_.read(codes_, member.coding, 0, n_rows_);
             for (int64_t row = 0; row < n_rows_; ++row) {
-                ways_.find(member, states_, row, n_depths);
+                ways_.find(member, states_, row, n_used);
                 for (int64_t f = 0; f < n_features; ++f)
-                    add_way(member.tries[f], f, row, &shared_[f * n_rows_ + row],
+                    add_way(member.tries[f], f, n_used[f], row, &shared_[f * n_rows_ + row],
                             &sums_[f * n_sums + row * networks_.n_classes], size);
             }
             watch_.add(n_features * n_rows_ * n_depths_ * (5 + networks_.n_classes));
@@ -357,8 +356,8 @@ public:
 
 private:
     // Adds the logarithms of a row in one tree: to sums of classes, by depth in strides.
-    void add_way(const FamilyTrie& trie, int64_t feature, int64_t row, double* shared,
-                 double* sums, int64_t stride) {
+    void add_way(const FamilyTrie& trie, int64_t feature, int64_t n_used, int64_t row,
+                 double* shared, double* sums, int64_t stride) {
         columns_.assign(1, states_.of(trie.variables()[0]));
         const uint16_t x = columns_[0][row];
         if (!start(trie, row, x, *shared)) return;
@@ -366,7 +365,8 @@ private:
         trie.with_numbers([&](const auto* numbers) {
             with_classes(networks_.n_classes, [&](auto n_classes) {
                 for (int64_t depth = 0; depth < n_depths_; ++depth, sums += stride) {
-                    const uint32_t number = ways_.node(feature, depth);
+                    const uint32_t number =
+                        depth < n_used ? ways_.node(feature, depth) : FamilyTrie::kNone;
                     if (number != FamilyTrie::kNone) {
                         nodes_[row] = number;
                         find_deltas(trie, numbers, n_classes, row, deltas);
@@ -394,7 +394,7 @@ private:
     }
 
     // Adds the logarithms of one network.
-    void add(const Member& member, int64_t feature) {
+    void add(const Member& member, int64_t feature, int64_t n_used) {
         const FamilyTrie& trie = member.tries[feature];
         states_.read(codes_, member.coding, trie.variables(), first_row_, n_rows_);
         columns_.clear();
@@ -406,7 +406,8 @@ private:
         }
         trie.with_numbers([&](const auto* numbers) {
             with_classes(networks_.n_classes, [&](auto n_classes) {
-                add_rows(trie, numbers, n_classes);
+                add_rows(trie, numbers, n_classes,
+                         std::min<int64_t>(n_used, std::ssize(columns_)));
             });
         });
         watch_.add(n_rows_ * n_depths_ * (5 + networks_.n_classes));
@@ -430,7 +431,8 @@ private:
     }
 
     template <class Number, class Classes>
-    void add_rows(const FamilyTrie& trie, const Number* numbers, Classes n_classes) {
+    void add_rows(const FamilyTrie& trie, const Number* numbers, Classes n_classes,
+                  int64_t n_used) {
         const int64_t size = n_rows_ * n_classes;
         std::fill_n(deltas_.begin(), size, 0.0);
         active_.clear();
@@ -438,7 +440,6 @@ private:
             if (start(trie, row, columns_[0][row], shared_[row]))
                 active_.push_back(static_cast<int32_t>(row));
         }
-        const int64_t n_used = std::min<int64_t>(n_depths_, std::ssize(columns_));
         for (int64_t depth = 0; depth < n_depths_; ++depth) {
             if (depth > 0 && depth < n_used) descend(trie, numbers, columns_[depth]);
             if (depth < n_used) find_all_deltas(trie, numbers, n_classes);
@@ -692,9 +693,10 @@ BAYLEAF_API int32_t bl_networks_add_scores(const void* networks, const uint8_t* 
 
 // Writes the log-probabilities of some features at depths 0 .. n_depths - 1 into values of
 // shape (n_rows, n_classes, n_pieces), from piece `first` on; of one or two words each.
+// Past the depths that a feature uses, the last is repeated.
 BAYLEAF_API int32_t bl_write_log_probabilities(
-    const void* networks, int64_t feature, int64_t n_features, const uint8_t* narrow, int64_t n_narrow,
-    const uint16_t* wide, int64_t n_wide, const int64_t* slots, int64_t n_slots,
+    const void* networks, int64_t feature, int64_t n_features, const int64_t* n_used,
+    const uint8_t* narrow, int64_t n_narrow, const uint16_t* wide, int64_t n_wide, const int64_t* slots, int64_t n_slots,
     int64_t n_rows, const int64_t* own, const double* shares, void* values,
     int64_t n_pieces, int64_t first, int64_t n_depths, bool is_single) {
     return guarded([&] {
@@ -704,16 +706,19 @@ BAYLEAF_API int32_t bl_write_log_probabilities(
         const auto has_class = [&](int64_t c) { return c >= -1 && c < all.n_classes; };
         if (!std::ranges::all_of(left_out.own, has_class))
             throw std::invalid_argument("a row leaves out a class that does not exist");
+        const auto used = view(n_used, n_features);
+        if (!std::ranges::all_of(used, [&](int64_t n) { return n >= 1 && n <= n_depths; }))
+            throw std::invalid_argument("a feature uses depths that do not exist");
         check_rows(all, codes);
         const auto write = [&]<class Value>(Value* out) {
             FeatureLogs logs(all, codes, left_out, n_depths);
             const Stack<Value> pieces{out, n_rows, all.n_classes, n_pieces};
             if (n_features == all.n_features() && logs.writes_all()) {
-                logs.write_all(pieces, first);
+                logs.write_all(used, pieces, first);
                 return;
             }
             for (int64_t f = 0; f < n_features; ++f)
-                logs.write(feature + f, pieces, first + f * n_depths);
+                logs.write(feature + f, used[f], pieces, first + f * n_depths);
         };
         if (is_single)
             write(static_cast<float*>(values));

@@ -51,7 +51,9 @@ def _write_log_probabilities(rng: np.random.Generator) -> Arguments:
     own = codes[0][2].astype(np.int64)
     dtype = rng.choice([np.float32, np.float64])
     values = np.zeros((n_rows, N_CLASSES, 4), dtype=dtype)
-    return _networks(rng), range(1, 2), *codes, own, np.zeros(n_rows), values, 1, 2
+    used = rng.integers(1, 3, size=1)
+    shares = np.zeros(n_rows)
+    return _networks(rng), range(1, 2), *codes, own, shares, values, 1, 2, used
 
 
 def _add_scores(rng: np.random.Generator) -> Arguments:
