@@ -181,7 +181,7 @@ class TableEncoder:
         limits = [variable.n_known_states for variable in self.domain]
         lost = codes.columns(range(len(limits))) == np.array(limits)[:, None]
         lost[partial.variables, partial.rows] = False
-        has_lost = lost.any(axis=1)
+        has_lost = lost.any(axis=1).tolist()
         plan, j = self.rules.plan, 0
         everywhere = () if plan is None or plan.missing is None else plan.missing
         for reading, column, read in zip(self.readings, columns, plain, strict=True):
@@ -194,7 +194,7 @@ class TableEncoder:
                 notes[row].append({"column": reading.name, "cell": cell, "note": note})
             parts_of = slice(j, j + n_parts)
             j += n_parts
-            if not has_lost[parts_of].any():
+            if not any(has_lost[parts_of]):
                 continue
             markers = {*everywhere, *(reading.text.missing if reading.text else ())}
             for row in np.flatnonzero(lost[parts_of].any(axis=0)).tolist():

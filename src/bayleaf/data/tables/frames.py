@@ -24,6 +24,7 @@ from bayleaf.data.tables.columns import (
     Column,
     Matrix,
     Name,
+    NumberColumn,
     PlainColumn,
     TimeColumn,
     ValueColumn,
@@ -136,7 +137,21 @@ def to_columns(table: Any) -> Matrix | list[Column]:
     names = tuple(f"x{j}" for j in range(array.shape[1]))
     if array.dtype.kind in "iub" and array.dtype != np.uint64:
         return Matrix(array, names)
+    if array.dtype.kind == "f" and _is_finite(array):
+        return [
+            NumberColumn(name, np.ascontiguousarray(array[:, j], np.float64), None)
+            for j, name in enumerate(names)
+        ]
     return [array_column(name, array[:, j]) for j, name in enumerate(names)]
+
+
+def _is_finite(array: NDArray[np.floating[Any]]) -> bool:
+    """Whether no cell is missing or infinite; False as well if their sum is too large.
+
+    One look at all columns, each of which would take four.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(array.sum(dtype=np.float64)))
 
 
 def plain_columns(table: Any) -> list[PlainColumn]:
