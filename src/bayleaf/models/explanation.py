@@ -344,9 +344,9 @@ def noted(explanations: Sequence[Any], encoded: EncodedTable) -> list[Any]:
 
 def _with_cell(term: Any, cell: object) -> Any:
     """A term with another cell; `replace` takes longer than to make the term."""
-    found = object.__new__(type(term))
-    vars(found).update(vars(term), cell=cell)
-    return found
+    result = object.__new__(type(term))
+    vars(result).update(vars(term), cell=cell)
+    return result
 
 
 def labelled(
