@@ -153,11 +153,16 @@ class Person:
                 return
 
     def swipe(self, x: float, y: float, by: float) -> None:
-        """Draw a finger over a place, so that what is below it comes up."""
+        """Draw a finger over a place, so that what is below it comes up.
+
+        The finger rests before it is lifted: flung, a page would go past what is looked
+        for, and farther the busier the machine is.
+        """
         points = [y + by * (0.5 - i / 10) for i in range(11)]
         kinds = ["touchStart", *["touchMove"] * 10]
         for kind, at in zip(kinds, points, strict=True):
             touch = {"type": kind, "touchPoints": [{"x": x, "y": at}]}
             self._fingers.send("Input.dispatchTouchEvent", touch)
+        self.page.wait_for_timeout(100)
         end = {"type": "touchEnd", "touchPoints": []}
         self._fingers.send("Input.dispatchTouchEvent", end)
