@@ -98,6 +98,7 @@ class Person:
         self.page.keyboard.press(name)
         self.steps += 1
         assert not self.page.evaluate(_FOCUS), f"{name} lost the focus"
+        assert self.page.evaluate(_SEES_FOCUS), f"{name} led the focus out of sight"
 
     def _reach(self, target: Any) -> None:
         """Tab to an element, forwards or backwards; arrows inside a group of radios."""
@@ -113,7 +114,6 @@ class Person:
             raise AssertionError(f"Tab does not lead to {target}")
         while not target.evaluate(_IS_FOCUSED):
             self.key("ArrowDown")
-        assert self.page.evaluate(_SEES_FOCUS), f"the focus on {target} is not seen"
 
     def is_behind(self, target: Any) -> bool:
         """Whether an element comes before what has the focus."""

@@ -44,16 +44,6 @@ SCREENS = {
 }
 # The others are among the long tests.
 QUICK = [("heart", "touch"), ("alarm", "keyboard")]
-# What a page does not reach yet.
-FAR, HIDDEN = "takes more swipes than it should", "the focus gets behind a bar"
-NOT_YET = {
-    ("adult", "touch"): FAR,
-    ("adult", "touch on a small telephone"): FAR,
-    ("heart", "touch on a small telephone"): FAR,
-    ("adult", "keyboard"): HIDDEN,
-    ("adult", "keyboard in a narrow window"): HIDDEN,
-    ("heart", "keyboard in a narrow window"): HIDDEN,
-}
 TRY = re.compile("^Try ")
 
 
@@ -436,17 +426,10 @@ def at_most(person: Person, task: str, most: Steps) -> Iterator[None]:
     assert person.steps <= limit, f"{task}: {person.steps} steps, more than {limit}"
 
 
-def marks_of(name: str, screen: str) -> list[pytest.MarkDecorator]:
-    """Of a case that is no quick one: long, and what is known to fail."""
-    reason = NOT_YET.get((name, screen), "")
-    known = [pytest.mark.xfail(reason=reason)] if reason else []
-    return [pytest.mark.long, *known]
-
-
 @pytest.mark.parametrize(
     ("name", "screen"),
     [
-        one if one in QUICK else pytest.param(*one, marks=marks_of(*one))
+        one if one in QUICK else pytest.param(*one, marks=pytest.mark.long)
         for one in product(MODELS, SCREENS)
     ],
 )

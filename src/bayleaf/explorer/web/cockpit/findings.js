@@ -104,6 +104,8 @@ class FindingRow {
       this.radios.forEach(({ input }, own) => { input.checked = own === state; });
     } else {
       mark(this.unknown, "aria-pressed", String(!mask));
+      // Nothing to take back, nothing to tab through.
+      mark(this.unknown, "tabindex", mask ? "0" : "-1");
       mark(this.unknown, "aria-label", mask ? `Clear ${cockpit.words.label(variable)}` : `${cockpit.words.label(variable)} not known`);
     }
     if (this.select) this.select.value = state < 0 ? "" : String(state);

@@ -102,10 +102,15 @@ class Page {
 
   /** Look at a variable. */
   choose(variable) {
-    byId("variable").open = true;
+    const panel = byId("variable");
+    panel.open = true;
+    // What is pressed in another panel is scrolled out of sight, with the focus on it.
+    const focused = document.activeElement;
+    const isLeft = panel.parentNode.contains(focused) && !panel.contains(focused);
     this.chosen.set(variable);
     this.edit?.set(variable);
-    byId("variable").scrollIntoView({ block: "nearest" });
+    panel.scrollIntoView({ block: "nearest" });
+    if (isLeft) panel.querySelector("summary").focus({ preventScroll: true });
   }
 
   /** Compute and show everything; the time it took is kept for who measures it. */
@@ -236,12 +241,16 @@ class Page {
       else this.#undo();
     });
     this.#theme(byId("theme"));
-    // What sticks below the answer, or is scrolled to, must not lie under it.
-    const answer = byId("answer");
-    new ResizeObserver(() => {
-      // A custom property would have the browser style everything below it again.
-      document.documentElement.style.scrollPaddingTop = `calc(${answer.offsetHeight}px + 1rem)`;
-    }).observe(answer);
+    // What is scrolled to, or has the focus, must not lie under the bar that sticks above it.
+    const bars = [byId("answer"), byId("modes")];
+    const watch = new ResizeObserver(() => {
+      const height = Math.max(...bars.map((bar) => bar.offsetHeight));
+      for (const part of [document.documentElement, byId("findings")]) {
+        // A custom property would have the browser style everything below it again.
+        part.style.scrollPaddingTop = `calc(${height}px + 1rem)`;
+      }
+    });
+    for (const bar of bars) watch.observe(bar);
   }
 
   /** Actions that are rarely used; a choice, Escape or a click elsewhere closes them. */
