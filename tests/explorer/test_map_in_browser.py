@@ -324,6 +324,23 @@ def test_names_of_one_long_word_are_broken_not_cut(open_page: Any) -> None:
         assert page.evaluate(NAMES_CUT) == []
 
 
+def test_the_mark_of_the_variable_asked_for_leaves_its_name(open_page: Any) -> None:
+    names = ["HYPOVOLEMIA", "LVFAILURE", "CATECHOL"]
+    states = {name: ["TRUE", "FALSE"] for name in names}
+    tables = {name: np.array([0.2, 0.8]) for name in names}
+    network = BayesianNetwork.from_tables(states, tables, {})
+    page = open_page(explorer_html(network))
+    cut = {}
+    for asked in ("CATECHOL", "HYPOVOLEMIA"):
+        page.locator("#ask").select_option(asked)
+        for scale in (0.45, 0.5, 0.6, 0.7):
+            page.evaluate(ZOOM, scale)
+            cut[asked, scale] = page.evaluate(NAMES_CUT)
+    assert cut["HYPOVOLEMIA", 0.5] == cut["HYPOVOLEMIA", 0.6] == []
+    for (_, scale), names in cut.items():
+        assert names == cut["CATECHOL", scale], scale
+
+
 def test_a_map_shows_names_then_bars_then_labels(large: str, open_page: Any) -> None:
     page = open_page(large)
     found = []
