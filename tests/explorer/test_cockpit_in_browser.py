@@ -910,6 +910,21 @@ def test_on_a_telephone_the_answer_stays_in_view(open_cockpit: Any) -> None:
     page.locator(".strip").wait_for(state="hidden")
 
 
+def test_a_question_leads_to_its_field_on_a_small_telephone(open_cockpit: Any) -> None:
+    size = {"width": 360, "height": 640}
+    page = open_cockpit(explorer_html(heart("averaged KDB")), viewport=size)
+    for question in page.locator(".next li button").all():
+        question.click()
+        focused = page.locator(":focus")
+        entry = page.locator(".entry", has=focused)
+        top = page.locator("#modes").bounding_box()["height"]
+        bottom = page.locator(".strip").bounding_box()["y"]
+        for part in (entry.locator(".feature-name"), focused):
+            box = part.bounding_box()
+            assert box["y"] >= top, question
+            assert box["y"] + box["height"] <= bottom, question
+
+
 @pytest.mark.parametrize("width", [400, 1280])
 def test_what_is_pressed_stays_where_it_is(width: int, open_cockpit: Any) -> None:
     size = {"width": width, "height": 800}
