@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pytest
 
-from bayleaf.cli.csv_reading import end_of_rows, read_csv_batches
+from bayleaf.cli.csv_reading import end_of_rows, read_csv, read_csv_batches
+from bayleaf.cli.file_facts import FileFacts
 from bayleaf.cli.options import FileFormat
 
 # Reads a block and comes to its end, with a reader that nobody has closed or will.
@@ -81,3 +82,19 @@ def test_a_program_may_end_while_a_file_is_being_read(
         [sys.executable, "-c", _ENDING, path, reader], capture_output=True, timeout=60
     )
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize(
+    ("late", "decimal"), [("7;x", "."), ("1,5;x", ","), ("7;1,5", ","), ("7;1.5", ".")]
+)
+def test_the_decimal_sign_is_found_out_from_all_rows(
+    tmp_path: Path, late: str, decimal: str
+) -> None:
+    path = tmp_path / "a.csv"
+    early = "1,250;2,375\n3;4\n" * 1000
+    path.write_text(f"a;b\n{early}{late}\n" + "5;6\n" * 5)
+    schema = read_csv(str(path), FileFormat()).schema
+    assert FileFacts.of_schema(schema).decimal == decimal
+    rows = "1,5;2,250,000\n" * 1500
+    path.write_text(f"a;b\n{rows}")  # its columns disagree
+    assert FileFacts.of_schema(read_csv(str(path), FileFormat()).schema).decimal == "."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
+from bayleaf.data import text_forms
 from bayleaf.data.date_texts import iso_clocks, moments_of
 from bayleaf.data.text_forms import (
     FileSigns,
@@ -32,7 +34,7 @@ def decided(cells: list[str | None], signs: FileSigns | None = None) -> TextDeci
     return decide(evidence, signs or FileSigns())
 
 
-def values(cells: list[str | None], form: TextForm | None = None) -> list[Any]:
+def values(cells: Sequence[str | None], form: TextForm | None = None) -> list[Any]:
     """What cells are read as, None where they are missing."""
     form = form or decided(cells).form
     read = read_texts(form, pa.array(cells, pa.string()))
@@ -374,3 +376,27 @@ def test_evidence_of_many_texts_adds_up_from_that_of_few(cells: list[str]) -> No
     # Distinct numbers are listed as far as it takes to know that they are many.
     assert replace(total, numbers={}) == replace(whole, numbers={})
     assert decide(total) == decide(whole)
+
+
+@for_all(
+    st.lists(
+        st.from_regex(
+            r"[+-]?(0|[1-9]\d{0,4})?([.,]\d{0,4})?([eE][+-]?\d)?", fullmatch=True
+        ),
+        min_size=1,
+        max_size=4,
+    ),
+    few=30,
+    many=200,
+)
+def test_plain_numbers_read_at_once_are_those_taken_apart(texts: list[str]) -> None:
+    texts = [text for text in texts if any(map(str.isdigit, text))] or ["1,5"]
+    forms = [TextForm("number", decimal) for decimal in ".,"]
+
+    def read() -> tuple[Any, ...]:
+        return TextEvidence.of(pa.array(texts)), *(values(texts, f) for f in forms)
+
+    at_once = read()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_forms, "_with_points", lambda *_: None)
+        assert at_once == read()

@@ -48,6 +48,8 @@ _LOGGER = logging.getLogger("bayleaf")
 BLOCK_BYTES = 1 << 22
 # Bytes by which the layout of a file is found out.
 _SAMPLE_BYTES = 1 << 16
+# Rows that may show the decimal sign of a file.
+_HEAD = 1000
 # A header of more lines than this has surely lost a closing quote.
 _MAX_HEADER_LINES = 100
 # A cell that may be a number with a leading zero, or a hexadecimal one, which Arrow
@@ -90,14 +92,15 @@ def read_csv(source: str, form: FileFormat, texts: Collection[str] = ()) -> pa.T
         has_commas = _has_decimal_commas(table, content, separator, form)
         if has_commas:
             # Arrow reads points as decimal signs alone: 1.234 may be a thousand here.
-            table = _parsed(content, separator, form, table.column_names)
-        names = _better_as_text(table, content)
+            names = [f.name for f in table.schema if not pa.types.is_string(f.type)]
+        else:
+            names = _better_as_text(table, content)
         again = (
             _parsed(content, separator, form, names, only=True).columns if names else ()
         )
         for name, text in zip(names, again, strict=True):
             place = table.column_names.index(name)
-            if _is_text_only(table.column(place)) or _has_codes(text):
+            if has_commas or _is_text_only(table.column(place)) or _has_codes(text):
                 table = table.set_column(place, name, text)
     except pa.ArrowInvalid as error:
         raise _csv_error(source, error, form, start, io.BytesIO(content)) from error
@@ -741,7 +744,19 @@ def _has_decimal_commas(
     if (_QUOTED_COMMA if separator == "," else _COMMA).search(content) is None:
         return False
     texts = [c for c in table.columns if pa.types.is_string(c.type)]
-    return bool(file_signs(map(TextEvidence.of, texts), NO_SIGNS).decimal_comma)
+    # Without points no later row can refute what the first ones show.
+    has_points = b"." in content or any(map(_has_two_commas, texts))
+    parts = [texts] if has_points else [[t.slice(0, _HEAD) for t in texts], texts]
+    return any(
+        file_signs(map(TextEvidence.of, part), NO_SIGNS).decimal_comma for part in parts
+    )
+
+
+def _has_two_commas(texts: pa.ChunkedArray) -> bool:
+    """Whether a cell has several commas, as those between thousands."""
+    import pyarrow.compute as pc
+
+    return (pc.max(pc.count_substring(texts, ",")).as_py() or 0) > 1
 
 
 def _better_as_text(table: pa.Table, content: bytes) -> list[str]:

@@ -27,6 +27,7 @@ from bayleaf.data.tables.columns import (
     Name,
     NumberColumn,
     PlainColumn,
+    TextValues,
     TimeColumn,
     ValueColumn,
     n_cells,
@@ -389,7 +390,8 @@ def learn_reading(
 
 def _has_truths(column: ValueColumn) -> bool:
     """Whether values are booleans."""
-    return any(isinstance(value, bool) for value in column.values)
+    texts = isinstance(column.values, TextValues)
+    return not texts and any(isinstance(value, bool) for value in column.values)
 
 
 def as_text(column: PlainColumn) -> ValueColumn:

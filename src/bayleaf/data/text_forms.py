@@ -115,6 +115,8 @@ TRUTHS = {
     for text in (word, word.title(), word.upper())
 }
 TRUE_TEXTS, FALSE_TEXTS = frozenset({"true"}), frozenset({"false"})
+# Texts that show whether most of a column are distinct.
+_HEAD = 1 << 14
 # Other words than these are kept apart up to so many; more make a column one of text.
 _MAX_LISTED = 64
 # A column with a few words among its numbers or dates is one of numbers or dates: so
@@ -329,7 +331,10 @@ class TextEvidence:
         trimmed = pc.utf8_trim_whitespace(present)
         if isinstance(trimmed, pa.ChunkedArray):
             trimmed = trimmed.combine_chunks()
-        if result._add_plain(trimmed, np.ones(len(trimmed), np.int64)):
+        head = trimmed.slice(0, _HEAD)
+        # To count the cells of each of many texts takes longer than to look at all.
+        are_many = 2 * pc.count_distinct(head).as_py() > len(head)
+        if are_many and result._add_plain(trimmed, np.ones(len(trimmed), np.int64)):
             result.n_cells = len(trimmed)
             return result
         counts = pc.value_counts(trimmed)
@@ -365,19 +370,26 @@ class TextEvidence:
 
     def _add_plain(self, texts: pa.Array, cells: NDArray[np.int64]) -> bool:
         """Count texts that are all plain numbers, in a few passes; False if not."""
-        if not len(texts) or not _are_plain(texts):
+        if not len(texts):
+            return False
+        decimal = "."
+        with_points = _with_points(texts, ".")
+        if with_points is None:
+            decimal, with_points = ",", _with_points(texts, ",")
+        if with_points is None:
             return False
         n_all = int(cells.sum())
-        floats = numpy_of(pc.match_substring_regex(texts, _FLOAT))
+        floats = numpy_of(pc.match_substring_regex(with_points, _FLOAT))
         self.n_floats += int(cells[floats].sum())
-        whole = ~numpy_of(pc.match_substring(texts, "."))
+        whole = ~numpy_of(pc.match_substring(with_points, "."))
         pattern = r"^[+-]?[1-9]\d{0,2}\.\d{3}(?:[eE]|$)"
         n_whole, n_three = int(cells[whole].sum()), 0
         if n_whole < n_all:
-            three = numpy_of(pc.match_substring_regex(texts, pattern))
+            three = numpy_of(pc.match_substring_regex(with_points, pattern))
             n_three = int(cells[three].sum())
-        result = {"integer": n_whole, "point of three": n_three}
-        result["point"] = n_all - n_whole - n_three
+        sign = "point" if decimal == "." else "comma"
+        result = {"integer": n_whole, f"{sign} of three": n_three}
+        result[sign] = n_all - n_whole - n_three
         self.signatures.update({name: n for name, n in result.items() if n})
         self.n_numbers += n_all
         self.units[""] += n_all
@@ -760,8 +772,8 @@ def _read_numbers(
     """Numbers, and which texts spell one in the form."""
     rows = np.flatnonzero(requested)
     chosen = texts if requested.all() else texts.take(arrow_of(rows))
-    if not (form.thousands or form.unit) and form.decimal == ".":
-        plain = _plain_numbers(chosen)
+    if not (form.thousands or form.unit):
+        plain = _plain_numbers(chosen, form.decimal)
         if plain is not None:
             values = np.zeros(len(texts), plain.dtype)
             values[rows] = plain
@@ -798,14 +810,23 @@ def _decimal_of(signature: _Signature, form: TextForm) -> str:
     return decimals.pop() if len(decimals) == 1 else ""
 
 
-def _plain_numbers(texts: pa.Array) -> NDArray[Any] | None:
+def _plain_numbers(texts: pa.Array, decimal: str = ".") -> NDArray[Any] | None:
     """Texts as Arrow reads numbers; None if one is written in another way."""
-    return _cast(texts) if _are_plain(texts) else None
+    with_points = _with_points(texts, decimal)
+    return None if with_points is None else _cast(with_points)
 
 
-def _are_plain(texts: pa.Array) -> bool:
-    """Whether all texts are numbers with points, none of them led by zeros."""
-    return bool(pc.all(pc.match_substring_regex(texts, _PLAIN)).as_py())
+def _with_points(texts: pa.Array, decimal: str) -> pa.Array | None:
+    """Plain numbers, none of them led by zeros, with points; None if some are not."""
+    # Most columns of other texts begin with one.
+    for some in (texts.slice(0, _MAX_LISTED), texts):
+        if decimal == ",":
+            if pc.any(pc.match_substring(some, ".")).as_py():
+                return None
+            some = pc.replace_substring(some, ",", ".")
+        if not pc.all(pc.match_substring_regex(some, _PLAIN)).as_py():
+            return None
+    return some
 
 
 def _cast(texts: pa.Array) -> NDArray[Any]:
