@@ -1531,3 +1531,74 @@ add(
     TOWN=TEXT,
     SIZE_=NUMBER,
 )
+add(
+    "excel errors of countries",
+    lines(
+        ["german", "french", "italian", "english"],
+        each(lambda i: "#NV" if i % 5 == 2 else str(number(i))),
+        each(lambda i: "#VALEUR!" if i % 5 == 3 else str(number(i))),
+        each(lambda i: "#N/D" if i % 5 == 1 else str(number(i))),
+        each(lambda i: "#NAME?" if i % 5 == 4 else str(number(i))),
+    ),
+    german=Column("numeric", 8, "'#NV', taken as missing"),
+    french=Column("numeric", 8),
+    italian=Column("numeric", 8),
+    english=Column("numeric", 8),
+)
+add(
+    "excel accounting",
+    lines(
+        ["profit", "loss"],
+        each(lambda i: f'" $ {number(i):,.2f} "' if i % 3 else f'" $ ({number(i)}) "'),
+        each(lambda i: f"€({number(i)})" if i % 2 else f"(€{number(i)})"),
+    ),
+    profit=Column("numeric", note="in $"),
+    loss=Column("numeric", note="in €"),
+)
+add(
+    "prices with strokes",
+    lines(
+        ["fee", "fare"],
+        each(lambda i: f'"Rs. {indian(number(i))[:-3]}/-"'),
+        each(lambda i: f'"{grouped(number(i) * 99, ",", ".", 0)}/="'),
+    ),
+    fee=Column("numeric", note="commas between thousands, in Rs."),
+    fare=Column("numeric", note="commas between thousands"),
+)
+add(
+    "stata and sas missing by reason",
+    lines(
+        ["stata", "sas"],
+        each(lambda i: f".{'abz'[i % 3]}" if i % 4 == 2 else str(number(i))),
+        each(lambda i: ["._", ".R"][i % 2] if i % 4 < 2 else str(number(i))),
+    ),
+    stata=Column("numeric", 10, "taken as missing"),
+    sas=Column("numeric", 20),
+)
+add(
+    "dates in two ways",
+    lines(
+        ["day", "kind"],
+        each(lambda i: day(i, ["{y}-{m:02}-{d:02}", "{d}.{m}.{y}"][i % 2])),
+        WORDS,
+    ),
+    day=Column("identifier", note="dates written in several ways, kept as text"),
+    kind=TEXT,
+)
+add(
+    "spss fractions",
+    lines(
+        ["x", "n"],
+        each(lambda i: f"{number(i) / 9999:.4f}".removeprefix("0").replace(".", ",")),
+        each(lambda i: i % 4),
+        sep=";",
+    ),
+    says="the decimal sign is a comma",
+    x=NUMBER,
+    n=TEXT,
+)
+add(
+    "r infinite",
+    lines(["x"], each(lambda i: ["Inf", "-Inf"][i % 2] if i % 4 == 0 else PLAIN[i])),
+    says="column 'x' holds infinity",
+)

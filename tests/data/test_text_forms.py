@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
+from bayleaf import NaiveBayesClassifier
 from bayleaf.data import text_forms
 from bayleaf.data.date_texts import iso_clocks, moments_of
 from bayleaf.data.text_forms import (
@@ -67,6 +68,8 @@ def values(cells: Sequence[str | None], form: TextForm | None = None) -> list[An
         (["12.-", "13.50", "1'200.–", "5.50-"], [12, 13.5, 1200, -5.5]),
         (["1,200円", "30円"], [1200, 30]),
         (["NZ$1.50", "-NZ$2"], [1.5, -2]),
+        (["$ (1,234.50)", "($2)", "$ 3"], [-1234.5, -2, 3]),
+        (["Rs. 1,23,456/-", "Rs. 500/-"], [123456, 500]),
     ],
 )
 def test_numbers_of_all_countries(cells: list[str], numbers: list[float]) -> None:
@@ -129,6 +132,15 @@ def test_many_words_or_few_numbers_are_text() -> None:
     assert decided(["1", "2", "3", "4", "A"]).form.kind == "text"
     found = decided([*NUMBERS, *[f"{number} kg" for number in range(10)]])
     assert "60 of 70 cells are numbers" in found.notes[0]
+
+
+@pytest.mark.parametrize("n_infinite", [1, 5, 40])
+def test_infinite_numbers_are_an_error_however_many(n_infinite: int) -> None:
+    texts = pa.array([*NUMBERS, *["-Inf", "inf"] * n_infinite])
+    with pytest.raises(ValueError, match="column 'x' holds infinity"):
+        NaiveBayesClassifier().fit(
+            pa.table({"x": texts}), ["a", "b"] * (len(texts) // 2)
+        )
 
 
 def test_booleans_in_any_case_and_their_missing_cells() -> None:

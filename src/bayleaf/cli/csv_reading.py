@@ -61,7 +61,7 @@ _PADDED = re.compile(
 # Codes such as 1E10, and of telephones, which Arrow takes for numbers; each pattern
 # begins with a sign that is rare, for whose sake other bytes are passed over quickly.
 _CODES = (_PADDED, re.compile(rb"E\d(?<=\dE\d)"), re.compile(rb"\+\d{8}"))
-_COMMA, _QUOTED_COMMA = re.compile(rb"\d,\d"), re.compile(rb'"[^"\r\n]*\d,\d')
+_COMMA, _QUOTED_COMMA = re.compile(rb",\d"), re.compile(rb'"[^"\r\n]*,\d')
 _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",

@@ -40,6 +40,7 @@ from bayleaf.data.text_forms import (
     TextForm,
     decide,
     evidence_of,
+    is_infinite,
     is_marker,
     spelled_column,
 )
@@ -218,7 +219,7 @@ class ColumnReading:
             if wrong:
                 row = int(np.argmax(np.isin(column.indices, wrong)))
                 text = str(column.values[column.indices[row]])
-                if text.strip().lower().lstrip("+-") in _INFINITE:
+                if is_infinite(text):
                     raise infinite(column.name)
                 raise CellError(self.name, text, row, _WANTED[self.form])
         is_failed = np.isin(column.indices, failed)
@@ -290,7 +291,6 @@ def _zone(zone: int | str) -> str:
     return f"the time zone {called}"
 
 
-_INFINITE = ("inf", "infinity")
 # Ways to take apart an order, in a text, of categories that contain its separator.
 _MAX_WAYS = 1000
 
@@ -409,7 +409,7 @@ def as_text(column: PlainColumn) -> ValueColumn:
 
 def _check_finite(name: Name, form: TextForm) -> None:
     """Raise ValueError if a text that would be missing spells infinity."""
-    if any(text.lower().lstrip("+-") in _INFINITE for text in form.missing):
+    if any(map(is_infinite, form.missing)):
         raise infinite(name)
 
 

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from string import ascii_letters
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -47,6 +48,16 @@ USES = ("nominal", "numeric", "left_out")
 MISSING_TEXTS = ("NA", "N/A", "NaN", "nan", "NULL", "None", "#N/A", "n/a", "?")
 # What else programs write there; a note names it in a column of other texts.
 SUSPECT_TEXTS = (*MISSING_TEXTS, "null", "<NA>", "NaT", "\\N", "#NULL!", "#DIV/0!")
+# Errors of spreadsheets in English, German, French, Spanish, Italian, Portuguese,
+# Dutch, Polish, Swedish and Russian.
+SHEET_ERRORS = (
+    "#N/A #NA #NULL! #NUM! #VALUE! #REF! #DIV/0! #NAME? #SPILL! #CALC! #NV #WERT!"
+    " #BEZUG! #ZAHL! #VALEUR! #NOMBRE! #NOM? #NUL! #N/D #¡VALOR! #¡REF! #¡NUM!"
+    " #¡DIV/0! #¡NULO! #¿NOMBRE? #VALORE! #RIF! #NOME? #NULLO! #VALOR! #NÚM! #NULO!"
+    " #N/B #WAARDE! #VERW! #DEEL/0! #GETAL! #NAAM? #LEEG! #N/D! #ARG! #ADR! #LICZBA!"
+    " #DZIEL/0! #NAZWA? #ZERO! #SAKNAS! #VÄRDEFEL! #REFERENS! #OGILTIGT! #NAMN?"
+    " #SKÄRNING! #DIVISION/0! #Н/Д #ЗНАЧ! #ССЫЛКА! #ДЕЛ/0! #ЧИСЛО! #ИМЯ? #ПУСТО!"
+)
 # Words for a missing cell among numbers, dates or booleans; in a column of other texts
 # they may be values.
 MISSING_MARKERS = frozenset(
@@ -63,14 +74,7 @@ MISSING_MARKERS = frozenset(
         "?",
         "*",
         "\\N",
-        "#N/A",
-        "#NA",
         "#N/A N/A",
-        "#NULL!",
-        "#NUM!",
-        "#VALUE!",
-        "#REF!",
-        "#DIV/0!",
         "<NA>",
         "N/A",
         "n/a",
@@ -100,6 +104,8 @@ MISSING_MARKERS = frozenset(
         "not available",
         "–",
         "—",
+        *(f".{letter}" for letter in f"_{ascii_letters}"),  # of SAS and Stata
+        *SHEET_ERRORS.split(),
     }
 )
 
@@ -107,6 +113,11 @@ MISSING_MARKERS = frozenset(
 def is_marker(text: str) -> bool:
     """Whether a text can only mean a missing cell among numbers, dates or booleans."""
     return text.strip() in MISSING_MARKERS
+
+
+def is_infinite(text: str) -> bool:
+    """Whether a text spells an infinite number."""
+    return text.strip().lower().lstrip("+-") in ("inf", "infinity")
 
 
 TRUTHS = {
@@ -130,11 +141,12 @@ _CURRENCY = (
     r"|PLN|CZK|HUF|BRL|RUB|TRY|MXN|ZAR|NZD|SGD|HKD|KRW|kr\.?|zł|Kč|Ft|Fr\.|Rs\.?|руб\.?"
 )
 _BLANK = r"[ \x{a0}\x{2007}\x{2009}\x{202f}]"
-# Prices without cents have a dash in their place, not a minus.
+# Prices without cents have a dash in their place, not a minus; in India and East Africa
+# a stroke as well. Books have the parentheses of negative ones behind the unit, too.
 NUMBER_PARTS = (
     r"^(?P<open>\()?(?P<before>[+\-−])?"
-    rf"(?P<unit>{_CURRENCY})?{_BLANK}?(?P<inner>[+\-−])?"
-    r"(?P<body>[\d.,'’\x{a0}\x{2007}\x{2009}\x{202f} ]*\d(?:[.,](?:--?|[–—])?)?)"
+    rf"(?P<unit>{_CURRENCY})?{_BLANK}?(?P<inner>[+\-−(])?"
+    r"(?P<body>[\d.,'’\x{a0}\x{2007}\x{2009}\x{202f} ]*\d(?:[.,](?:--?|[–—])?|/[-=])?)"
     r"(?P<exponent>[eE][+-]?\d+)?"
     rf"{_BLANK}?(?P<last_unit>%|{_CURRENCY})?(?P<after>-)?(?P<close>\))?$"
 )
@@ -522,14 +534,15 @@ def _one_sign(parts: pa.StructArray) -> NDArray[np.bool_]:
         for name in ("open", "close", "before", "inner", "after", "unit", "last_unit")
     }
     signs = sum(has[name].astype(int) for name in ("before", "inner", "after", "open"))
-    alone = (signs <= 1) & (has["open"] == has["close"])
+    is_open = has["open"] | numpy_of(pc.equal(parts.field("inner"), "("))
+    alone = (signs <= 1) & (is_open == has["close"])
     alone &= ~(has["unit"] & has["last_unit"])
     return np.asarray(alone)
 
 
 def _bodies(parts: pa.StructArray) -> pa.Array:
     """Digits and the signs between them; all blanks as one, apostrophes too."""
-    bodies = pc.utf8_rtrim(parts.field("body"), "-–—")
+    bodies = pc.utf8_rtrim(parts.field("body"), "/=-–—")
     bodies = pc.replace_substring_regex(bodies, _BLANK, " ")
     return pc.replace_substring(pc.utf8_rtrim_whitespace(bodies), "’", "'")
 
@@ -584,7 +597,7 @@ def decide(evidence: TextEvidence, signs: FileSigns = NO_SIGNS) -> TextDecision:
     ):
         if decision is not None:
             return decision
-    return TextDecision(TextForm(), _note_on_numbers(evidence, markers))
+    return TextDecision(TextForm(), _note_on_text(evidence, markers))
 
 
 def _decided(
@@ -619,9 +632,11 @@ def _numbers_decided(
         return None
     n_markers = sum(markers.values())
     words = {t: n for t, n in evidence.words.items() if t not in markers}
-    n_words = evidence.n_words - n_markers
+    # However many, infinite numbers are an error of the column.
+    others = {text: n for text, n in words.items() if not is_infinite(text)}
+    n_words = evidence.n_words - n_markers - sum(words.values()) + sum(others.values())
     many = len(evidence.numbers) > MIN_NUMBERS
-    if n_words and not (many and _few(words, n_words, evidence.n_cells)):
+    if words and not (many and _few(others, n_words, evidence.n_cells)):
         return None
     units = [unit for unit in evidence.units if unit]
     is_mixed = len(units) > 1 or (units == ["%"] and evidence.units[""])
@@ -720,11 +735,11 @@ def _common_zone(evidence: TextEvidence) -> tuple[int | str | None, str]:
     return 0, "; ".join(filter(None, ("times of several zones, read in UTC", remark)))
 
 
-def _note_on_numbers(
-    evidence: TextEvidence, markers: dict[str, int]
-) -> tuple[str, ...]:
-    """A note on a column of text most cells of which are numbers."""
+def _note_on_text(evidence: TextEvidence, markers: dict[str, int]) -> tuple[str, ...]:
+    """A note on a column of text most cells of which are numbers, or all are dates."""
     n_values = evidence.n_cells - sum(markers.values())
+    if evidence.n_dates == n_values:
+        return ("dates written in several ways, kept as text",)
     words = [text for text in evidence.words if text not in markers]
     written = {match and match[1] for match in map(_WITH_UNIT.fullmatch, words)}
     if not evidence.n_numbers and len(written) == 1 and None not in written:

@@ -16,10 +16,10 @@ class Numbers {
   value(text, { text: form }) {
     const plain = text.replace(/[\xa0\u2007\u2009\u202f]/g, " ").replace(/\u2019/g, "'");
     const parts = this.pattern.exec(plain)?.groups;
-    const body = parts && GROUPED.exec(parts.body.replace(/[-\u2013\u2014]+$/, ""));
+    const body = parts && GROUPED.exec(parts.body.replace(/[/=\u2013\u2014-]+$/, ""));
     if (!body || CODE.test(plain)) return null;
     const signs = ["open", "before", "inner", "after"].map((name) => parts[name] ?? "").join("");
-    const isOdd = signs.length > 1 || !parts.open !== !parts.close || (parts.unit && parts.last_unit);
+    const isOdd = signs.length > 1 || signs.includes("(") === !parts.close || (parts.unit && parts.last_unit);
     if (isOdd || (parts.last_unit === "%" && form.unit !== "%")) return null;
     let digits = body[0];
     let group = body[1] ?? body[2];

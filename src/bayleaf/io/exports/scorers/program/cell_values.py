@@ -45,9 +45,9 @@ class Numbers:
             return None
         parts = match.groupdict("")
         signs = "".join([parts[name] for name in ("open", "before", "inner", "after")])
-        is_odd = len(signs) > 1 or bool(parts["open"]) != bool(parts["close"])
+        is_odd = len(signs) > 1 or ("(" in signs) != bool(parts["close"])
         is_odd |= bool(parts["unit"] and parts["last_unit"])
-        body = _GROUPED.fullmatch(parts["body"].rstrip("-\u2013\u2014"))
+        body = _GROUPED.fullmatch(parts["body"].rstrip("/=-\u2013\u2014"))
         if not body or is_odd:
             return None
         if parts["last_unit"] == "%" and form.get("unit") != "%":
