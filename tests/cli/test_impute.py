@@ -178,3 +178,19 @@ def test_cells_of_declared_categories_are_filled_in(run: Run, tmp_path: Path) ->
     assert done.code == 0, done.err
     expected = [f"{'uv'[i % 2]},{'pq'[i % 2]}" for i in range(40)]
     assert full.read_text().splitlines() == ["g,y", *expected]
+
+
+def test_a_row_of_totals_in_the_file_of_a_fit_stays_as_it_is(
+    run: Run, tmp_path: Path
+) -> None:
+    path, model, full = (tmp_path / name for name in ("t.csv", "m.json", "full.csv"))
+    rows = "".join(f"{'NS'[i % 2]},{i % 7},{'pq'[i % 3 == 0]}\n" for i in range(40))
+    path.write_text(f"region,n,y\n{rows}Average,3,\n")
+    assert run("fit", path, "--target", "y", "--model", "nb", "-o", model).code == 0
+    done = run("impute", model, path, "-o", full)
+    assert done.code == 0, done.err
+    assert "such as 'Average' in line 41 below the header" in done.err
+    assert full.read_text() == f"region,n,y\n{rows}Average,3,p\n"
+    refused = run("impute", model, path, "--unknown", "error", "-o", full)
+    assert refused.code == 2
+    assert "no state 'Average'" in refused.err

@@ -385,6 +385,17 @@ def test_a_time_zone_is_that_of_the_column(source: str) -> None:
     )
 
 
+def test_periods_have_no_weekday() -> None:
+    texts = {
+        "m": [f"20{i % 20 + 10}-{i % 12 + 1:02}" for i in range(N)],
+        "q": [f"20{i % 20 + 10}Q{i % 4 + 1}" for i in range(N)],
+        "w": [f"2020-W{i % 50 + 1:02}-{i % 7 + 1}" for i in range(N)],
+    }
+    names = {*map(str, fitted(pd.DataFrame(texts)).encoder_.domain.names)}
+    assert {"m: year", "m: month", "m: days", "q: month", "w: weekday"} <= names
+    assert not {"m: weekday", "q: weekday"} & names
+
+
 @pytest.mark.parametrize("convert", ["pandas", "polars"])
 def test_declared_orders_of_frames_are_used(convert: str) -> None:
     order = ["bad", "fair", "good", "best"]

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from bayleaf.data.date_texts import PERIODS
 from bayleaf.data.dates import (
     DAYS,
     by_clock,
@@ -442,6 +443,9 @@ def _read_times(
     column = by_clock(column, zone)
     zone = WRITTEN if text is not None and text.zone == WRITTEN else zone
     parts, origin = planned or varying_parts(column), first_day(column)
+    if planned is None and text is not None and text.order in PERIODS:
+        # The weekday of a period's first day means nothing.
+        parts = tuple(part for part in parts if part != "weekday")
     change = f"dates, taken apart: {', '.join(parts)}"
     if DAYS in parts:
         start = np.datetime64(origin, "us").astype("datetime64[D]")

@@ -91,6 +91,12 @@ _PATTERNS = {
 }
 _FORMS = {order: re.compile(pattern + _CLOCK) for order, pattern in _PATTERNS.items()}
 DATE_ORDERS = frozenset(_FORMS)
+# Orders of months, quarters, years and so on, which are dates by their first day.
+PERIODS = frozenset(
+    order
+    for order, pattern in _PATTERNS.items()
+    if not re.search(r"\(\?P<[dk]>", pattern)
+)
 # Orders that one text may have both of.
 TURNED = {"d/m/y": "m/d/y", "d-m-y": "m-d-y"}
 _ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?")

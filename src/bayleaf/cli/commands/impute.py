@@ -20,7 +20,7 @@ def impute(
     *,
     how: Literal["most_probable", "marginal", "mean", "sample"] = "most_probable",
     seed: WholeNumber = 0,
-    unknown: Literal["error", "missing"] = "error",
+    unknown: Literal["error", "missing"] | None = None,
     impossible: Literal["error", "missing"] = "error",
     add_columns: Flag = False,
     output: TableOutput = "-",
@@ -50,7 +50,8 @@ def impute(
         Seed of the draws.
     unknown
         Whether a value that the network does not know is refused, or says nothing
-        about its row.
+        about its row (missing); by default the rule of a model's training, and error
+        for network files.
     impossible
         Whether a row of probability zero is refused, or left as it is.
     add_columns
@@ -78,6 +79,9 @@ def impute(
 
     network = read_network(model)
     encoder = getattr(read_model_or_network(model), "encoder", None)
+    if unknown is None:
+        # A row that fit left out for its empty target may have such values.
+        unknown = "error" if encoder is None else encoder.rules.unknown
     report = UnknownReport(data)
     rows = rows_of(data, form)
     with progress() as work, writing(output, rows=rows) as write:
