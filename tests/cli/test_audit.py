@@ -24,15 +24,16 @@ def test_columns_are_named_with_commas_or_again(
     assert "by age, sex: present" in once.out
 
 
-def test_a_column_whose_name_has_a_comma_is_one_column(
-    run: Run, model: Path, heart: Path
+@pytest.mark.parametrize(("name", "shown"), [("s,ex", "s,ex"), (" sex", "' sex'")])
+def test_a_column_whose_name_has_a_comma_or_a_blank_is_one_column(
+    run: Run, model: Path, heart: Path, name: str, shown: str
 ) -> None:
-    heart.write_text(heart.read_text().replace('"sex"', '"s,ex"', 1))
-    named = model.read_text().replace('"sex"', '"s,ex"')
+    heart.write_text(heart.read_text().replace('"sex"', f'"{name}"', 1))
+    named = model.read_text().replace('"sex"', f'"{name}"')
     model.write_text(named)
-    done = run("audit", model, heart, "--by", "s,ex")
+    done = run("audit", model, heart, "--by", name)
     assert done.code == 0, done.err
-    assert "by s,ex: present" in done.out
+    assert f"by {shown}: present" in done.out
 
 
 def test_json_holds_folds_bins_and_reference(

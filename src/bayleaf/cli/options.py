@@ -213,7 +213,7 @@ def refuse_options(given: Mapping[str, Any]) -> None:
 def split_names(texts: Iterable[str], known: Collection[str]) -> list[str]:
     """Names with commas between; a text that is a known name itself is one name."""
     return [
-        name.strip()
+        name if name in known else name.strip()
         for text in texts
         for name in ([text] if text in known else text.split(","))
     ]
