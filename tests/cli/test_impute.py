@@ -106,6 +106,7 @@ UNFILLABLE = [
     ("n,wet\n3,\n", [], "no state 3"),
     ("n,wet,hot\n1,yes,\n", [], "row 0: .*cannot be together"),
     ("colour\nred\n", [], "no column for any variable"),
+    ("colour\nred\n", ["--unknown", "missing"], "no column for any variable"),
     ("n,wet\n", [], "has no rows"),
     ("n,wet\n1,\n", ["--seed", "2.5"], "not an integer"),
 ]

@@ -72,10 +72,11 @@ def unknown_in_table(domain: Domain, table: Any) -> list[UnknownCells]:
 
     Other columns are left out.
     """
-    others = {str(name) for name in column_names(table) or ()} - set(
-        map(str, domain.names)
-    )
-    unknown = []
+    names = {str(name) for name in column_names(table) or ()}
+    others = names - set(map(str, domain.names))
+    unknown: list[UnknownCells] = []
+    if others == names:
+        return unknown
     for position, column in matched_columns(domain, table, others):
         variable = domain[position]
         groups: list[Cells] = []
