@@ -1043,7 +1043,7 @@ add(
 add(
     "excel serial dates",
     lines(["Datum", "x"], each(lambda i: 43831 + i * 37 % 900), PLAIN),
-    Datum=NUMBER,
+    Datum=Column("numeric", note="numbers as Excel stores dates"),
     x=NUMBER,
 )
 add(

@@ -59,13 +59,14 @@ _WEEKDAY, _OF = r"(?:[^\W\d_]{3,10},? )?", r"(?:de )?"
 _PATTERNS = {
     **{f"y{s}m{s}d": f"{_YEAR}{s}{_MONTH}{s}{_DAY}" for s in "-/"},
     **{f"d{s}m{s}y": f"{_DAY}{s}{_MONTH}{s}{_SHORT_YEAR}" for s in "/-"},
-    # Hungary and Korea write blanks and a last point, Czechia and Croatia one of them.
+    # Hungary and Korea write blanks and a last point, Czechia and Croatia one of them,
+    # Poland and Bulgaria a letter for the year.
     "y.m.d": rf"{_YEAR}\. ?{_MONTH}\. ?{_DAY}\.?",
-    "d.m.y": rf"{_DAY}\. ?{_MONTH}\. ?{_SHORT_YEAR}\.?",
+    "d.m.y": rf"{_DAY}\. ?{_MONTH}\. ?{_SHORT_YEAR}(?: ?[rг]?\.)?",
     "y年m月d日": rf"{_YEAR} ?[年년] ?{_MONTH} ?[月월] ?{_DAY} ?[日일]",
     **{f"m{s}d{s}y": f"{_MONTH}{s}{_DAY}{s}{_SHORT_YEAR}" for s in "/-"},
-    "d month y": rf"{_WEEKDAY}{_DAY}{_ORDINAL}[ -]?"
-    rf"{_OF}{_WORD},?[ -]?{_OF}{_SHORT_YEAR}",
+    "d month y": rf"{_WEEKDAY}{_DAY}{_ORDINAL}[ /-]?"
+    rf"{_OF}{_WORD},?[ /-]?{_OF}{_SHORT_YEAR}",
     "month d y": rf"{_WEEKDAY}{_WORD} {_DAY}{_ORDINAL},? {_YEAR}",
     "month y": rf"{_WORD}[ -]{_YEAR}",
     # Only where a plan requests it: without signs between they are numbers.

@@ -77,6 +77,10 @@ Mask = NDArray[np.bool_]
 # are distinct, from some number of rows on.
 IDENTIFIER_SHARE, LEAST_ROWS = 0.9, 30
 OTHER_VALUES = "other values"
+# Names of columns of dates.
+_DATE = re.compile(
+    r"(?<![^\W_])(?:date|datum|fecha|dato|dob|дата)(?![^\W_])|日付", re.IGNORECASE
+)
 # A nominal column may be a key where more than this share of its present values are
 # distinct; integers that count fewer rows than these may be anything.
 KEY_SHARE, FEWEST_NUMBERED = 0.5, 30
@@ -380,6 +384,11 @@ class ColumnLearner:
                     "eight digits as in dates; a plan with the kind date and the order "
                     "ymd reads them so"
                 )
+            if _are_like_days_of_excel(plain):
+                return (
+                    "numbers as Excel stores dates; give the cells a format of dates "
+                    "before the table is saved"
+                )
             n_present = n_cells(plain, np.ones(plain.n_rows, bool)) - reading.n_missing
             all_differ = LEAST_ROWS <= n_present == reading.n_distinct
             remark = "no integer occurs twice, as in a key; leave it out if it is one"
@@ -635,11 +644,16 @@ def _is_unnamed(name: Name) -> bool:
     return isinstance(name, str) and re.fullmatch(r"(Unnamed: \d+)?", name) is not None
 
 
+def _are_like_days_of_excel(column: NumberColumn) -> bool:
+    """Whether integers of a column called a date may count days from 1900 on."""
+    numbers = column.present()
+    is_date = _DATE.search(str(column.name)) and len(numbers) > 0
+    return bool(is_date and numbers.min() >= 20_000 and numbers.max() <= 60_000)
+
+
 def _are_like_dates(column: NumberColumn) -> bool:
     """Whether all integers are dates written as year, month and day, as 20201231."""
-    numbers = column.values
-    if column.missing is not None:
-        numbers = numbers[~column.missing]
+    numbers = column.present()
     years, months, days = numbers // 10_000, numbers // 100 % 100, numbers % 100
     in_range = [(years, 1800, 2099), (months, 1, 12), (days, 1, 31)]
     return len(numbers) > 0 and all(

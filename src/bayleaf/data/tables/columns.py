@@ -61,7 +61,7 @@ class NumberColumn:
             distinct: NDArray[Any] = every[seen]
             indices = (np.cumsum(seen, dtype=np.int32) - 1).astype(np.int32)[offsets]
         else:
-            present = self._present()
+            present = self.present()
             distinct, inverse = np.unique(present, return_inverse=True)
             indices = np.zeros(len(self.values), dtype=np.int32)
             indices[slice(None) if self.missing is None else ~self.missing] = inverse
@@ -76,7 +76,7 @@ class NumberColumn:
         Missing cells have place 0. None where numbers may be fractions, or are too many
         for a table.
         """
-        present = self._present()
+        present = self.present()
         if not self.is_integer or not len(present):
             return None
         low, high = present.min(), present.max()
@@ -88,7 +88,7 @@ class NumberColumn:
             offsets[self.missing] = 0
         return np.arange(n_numbers, dtype=self.values.dtype) + low, offsets
 
-    def _present(self) -> NDArray[Any]:
+    def present(self) -> NDArray[Any]:
         """The cells that are not missing."""
         return self.values if self.missing is None else self.values[~self.missing]
 
