@@ -186,3 +186,19 @@ def test_a_name_of_255_bytes_is_written(
     target = tmp_path / f"{'n' * 250}.json"
     assert run(*words_of(WRITING[0], places, str(target))).code == 0
     assert target.stat().st_size > 0
+
+
+@pytest.mark.parametrize("options", [(), ("--memory", "1GB")])
+def test_few_integers_of_19_digits_are_the_same_values_in_every_command(
+    run: Run, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    path, model, out = (tmp_path / name for name in ("t.csv", "m.json", "o.csv"))
+    ids = [1234567890123456789 + 2 * i for i in range(3)]
+    rows = "".join(f"{ids[i % 3]},{'ab'[i % 3 == 0]}\n" for i in range(60))
+    path.write_text("x,y\n" + rows)
+    known = ("--target", "y", "--model", "nb", "-o", model, *options)
+    assert run("fit", path, *known).code == 0
+    done = run("predict", model, path, "-o", out)
+    assert done.err == ""
+    labels = [line.split(",")[1:3] for line in out.read_text().splitlines()[1:]]
+    assert all(label == predicted for label, predicted in labels)

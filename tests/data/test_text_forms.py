@@ -229,6 +229,16 @@ def test_zones_after_the_name_of_a_clock() -> None:
     assert values([*same], form) == [values([cells[0]], form)[0]] * 2
 
 
+def test_integers_of_64_bits_keep_their_digits() -> None:
+    long = ["1234567890123456789", "-1234567890123456791", "9223372036854775807"]
+    assert values(long) == [int(text) for text in long]
+    evidence = TextEvidence.of(pa.array(long))
+    assert evidence.are_integers(decide(evidence).form)
+    longer = TextEvidence.of(pa.array([*long, "9223372036854775808"]))
+    assert longer.n_floats == 1
+    assert values(["9223372036854775808", "5"]) == [2.0**63, 5]
+
+
 def test_codes_like_numbers_stay_text() -> None:
     for cells in (
         ["1E10", "1E30", "2E05"],

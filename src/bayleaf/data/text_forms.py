@@ -211,6 +211,14 @@ _PLAIN = (
 )
 _DIGIT = re.compile(r"\d")
 _FLOAT = r"[eE]|\d{19}"
+_MAX = str((1 << 63) - 1)
+# Integers of 64 bits: shorter than the largest one, or smaller from some digit on.
+_INTEGER = rf"^[+-]?(?:\d{{1,18}}|{_MAX}|" + "|".join(
+    rf"{_MAX[:i]}[0-{int(digit) - 1}]\d{{{18 - i}}}"
+    for i, digit in enumerate(_MAX)
+    if digit != "0"
+)
+_INTEGER += ")$"
 _WITH_UNIT = re.compile(r"[+-]?\d[\d.,]* ?([^\W\d_]{1,5}|[°µ%‰][^\W\d_]?)")
 _ZEROS = re.compile(r"0\d+")
 # Codes, such as those of post offices, may begin with zeros that numbers lose; others
@@ -368,7 +376,7 @@ class TextEvidence:
         signature = _signature_of(texts)
         is_number = signature.codes >= 0
         self.n_numbers += int(cells[is_number].sum())
-        floats = numpy_of(pc.match_substring_regex(texts, _FLOAT)) & is_number
+        floats = _are_floats(texts) & is_number
         self.n_floats += int(cells[floats].sum())
         for code, name in enumerate(signature.names):
             n_own = int(cells[signature.codes == code].sum())
@@ -391,8 +399,7 @@ class TextEvidence:
         if with_points is None:
             return False
         n_all = int(cells.sum())
-        floats = numpy_of(pc.match_substring_regex(with_points, _FLOAT))
-        self.n_floats += int(cells[floats].sum())
+        self.n_floats += int(cells[_are_floats(with_points)].sum())
         whole = ~numpy_of(pc.match_substring(with_points, "."))
         pattern = r"^[+-]?[1-9]\d{0,2}\.\d{3}(?:[eE]|$)"
         n_whole, n_three = int(cells[whole].sum()), 0
@@ -844,12 +851,20 @@ def _with_points(texts: pa.Array, decimal: str) -> pa.Array | None:
     return some
 
 
+def _are_floats(texts: pa.Array) -> NDArray[np.bool_]:
+    """Whether numbers have an exponent or are too long for an integer."""
+    floats = numpy_of(pc.match_substring_regex(texts, _FLOAT))
+    if floats.any():
+        floats = floats & ~numpy_of(pc.match_substring_regex(texts, _INTEGER))
+    return floats
+
+
 def _cast(texts: pa.Array) -> NDArray[Any]:
     """Plain texts of numbers as integers where all are, else as floats."""
     if pc.any(pc.starts_with(texts, "+")).as_py():
         texts = pc.replace_substring_regex(texts, r"^\+", "")
     whole = not pc.any(pc.match_substring(texts, ".")).as_py()
-    whole = whole and pc.all(pc.match_substring_regex(texts, r"^-?\d{1,18}$")).as_py()
+    whole = whole and pc.all(pc.match_substring_regex(texts, _INTEGER)).as_py()
     return numpy_of(texts.cast(pa.int64() if whole else pa.float64()))
 
 

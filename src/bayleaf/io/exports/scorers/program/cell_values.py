@@ -60,9 +60,9 @@ class Numbers:
             elif group != form.get("thousands"):
                 return None
         digits = digits.replace(group or " ", "").replace(",", ".") + parts["exponent"]
-        number: Any = (
-            int(digits) if digits.isdigit() and len(digits) < 19 else float(digits)
-        )
+        number: Any = int(digits) if digits.isdigit() else float(digits)
+        if number >= 1 << 63:
+            number = float(digits)
         return -number if signs and signs != "+" else number
 
 
