@@ -252,7 +252,8 @@ class TableEncoder:
         ):
             return None
         states = variable.known_states
-        whole = [state for state in states if isinstance(state, int)]
+        # A file may name integers that no column holds and no float is near to.
+        whole = [s for s in states if isinstance(s, int) and abs(s) < 1 << 64]
         if not whole or len(whole) < len(states):
             return None
         if (variable.name, "numbers") not in ((r.name, r.form) for r in self.readings):
