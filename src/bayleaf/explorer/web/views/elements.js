@@ -65,3 +65,13 @@ function keepFocus(part, draw) {
   draw();
   if (key) part.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
 }
+
+/** Keep what is scrolled to, or has the focus, below the bar that sticks above it. */
+function keepBelow(bars, parts) {
+  const watch = new ResizeObserver(() => {
+    const height = Math.max(...bars.map((bar) => bar.offsetHeight));
+    // A custom property would have the browser style everything below it again.
+    for (const part of parts) part.style.scrollPaddingTop = `calc(${height}px + 1rem)`;
+  });
+  for (const bar of bars) watch.observe(bar);
+}

@@ -241,16 +241,7 @@ class Page {
       else this.#undo();
     });
     this.#theme(byId("theme"));
-    // What is scrolled to, or has the focus, must not lie under the bar that sticks above it.
-    const bars = [byId("answer"), byId("modes")];
-    const watch = new ResizeObserver(() => {
-      const height = Math.max(...bars.map((bar) => bar.offsetHeight));
-      for (const part of [document.documentElement, byId("findings")]) {
-        // A custom property would have the browser style everything below it again.
-        part.style.scrollPaddingTop = `calc(${height}px + 1rem)`;
-      }
-    });
-    for (const bar of bars) watch.observe(bar);
+    keepBelow([byId("answer"), byId("modes")], [document.documentElement, byId("findings")]);
   }
 
   /** Actions that are rarely used; a choice, Escape or a click elsewhere closes them. */
