@@ -1602,3 +1602,17 @@ add(
     lines(["x"], each(lambda i: ["Inf", "-Inf"][i % 2] if i % 4 == 0 else PLAIN[i])),
     says="column 'x' holds infinity",
 )
+add(
+    "nines for missing cells",
+    lines(
+        ["age", "temperature", "score", "price"],
+        each(lambda i: 999 if i % 9 == 4 else 20 + i),
+        each(lambda i: "-99.0" if i % 9 == 5 else f"{20 + i % 13 / 4:.1f}"),
+        each(lambda i: 60 + i),  # up to 99
+        each(lambda i: 999 if i == 7 else i * 25),
+    ),
+    age=Column("numeric", note="999 in 4 cells is far from all other numbers"),
+    temperature=Column("numeric", note="-99 in 4 cells is far from all other numbers"),
+    score=NUMBER,
+    price=NUMBER,
+)

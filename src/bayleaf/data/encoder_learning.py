@@ -69,7 +69,7 @@ from bayleaf.data.text_forms import (
     without_texts,
 )
 from bayleaf.data.value_hierarchy import ValueHierarchy
-from bayleaf.wording import name_list, quoted
+from bayleaf.wording import counted, name_list, quoted
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -377,7 +377,11 @@ class ColumnLearner:
     ) -> str:
         """A remark on a column that may name rows, as keys of tables do."""
         if own is None:
-            if not isinstance(plain, NumberColumn) or not plain.is_integer:
+            if not isinstance(plain, NumberColumn):
+                return ""
+            if reading.form == "numbers" and (outlier := _missing_number(plain)):
+                return outlier
+            if not plain.is_integer:
                 return ""
             if _are_like_dates(plain):
                 return (
@@ -642,6 +646,25 @@ def are_row_numbers(columns: Sequence[PlainColumn]) -> bool:
 def _is_unnamed(name: Name) -> bool:
     """Whether a column has no name in its file, or the one that pandas gives it."""
     return isinstance(name, str) and re.fullmatch(r"(Unnamed: \d+)?", name) is not None
+
+
+def _missing_number(column: NumberColumn) -> str:
+    """A remark on a number of nines that is far from all others, as for missing cells.
+
+    Such is 999 where ages end at 90: farther from them than they are from each other.
+    """
+    values = column.present()
+    for nines in map(float, (values.min(), values.max()) if len(values) else ()):
+        if abs(nines) >= 99 and re.fullmatch(r"-?9+", f"{nines:.15g}"):
+            others = values[values != nines]
+            ends = [float(others.min()), float(others.max())] if len(others) else []
+            if ends and max(ends[0] - nines, nines - ends[1]) > ends[1] - ends[0]:
+                cells = counted(n_cells(column, column.floats() == nines), "cell")
+                return (
+                    f"{nines:.15g} in {cells} is far from all other numbers; make such "
+                    "cells missing if they are"
+                )
+    return ""
 
 
 def _are_like_days_of_excel(column: NumberColumn) -> bool:
