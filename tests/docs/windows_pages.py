@@ -19,6 +19,10 @@ if __name__ in {"__main__", "__mp_main__"}:
     install()
 
 
+# Boxes of help texts, where an encoding lacks their lines.
+BOXES = str.maketrans("╭╮╰╯─│", "++++-|")
+
+
 def run_as_utf8(words: list[str], folder: Path) -> tuple[int, bytes, str]:
     """Run a command line; its exit code, output in UTF-8, and messages."""
     from cli.windows_program import run_in_pipes
@@ -45,7 +49,8 @@ def run_page(page: Path, folder: Path) -> None:
     folder.mkdir()
     with contextlib.chdir(folder), streams():
         pyarrow.csv.write_csv(load_heart().frame, "heart.csv")
-        run_blocks(page.read_text("utf-8"), page.name, folder, run_as_utf8)
+        text = page.read_text("utf-8").translate(BOXES)
+        run_blocks(text, page.name, folder, run_as_utf8)
     check_names(folder)
 
 

@@ -210,14 +210,18 @@ def expected_loss(
     "Information value theory".
     """
     losses = table.costs @ posterior
-    least = float(losses.min())
-    perfect = least - float(table.costs.min(axis=0) @ posterior)
+    best = int(losses.argmin())
+
+    def fall(costs: Floats) -> Floats:
+        """What is saved in each state, exactly 0 where the decision stays."""
+        return np.asarray(costs[best] - costs.min(axis=0))
+
     falls = {
-        name: max(0.0, least - float((table.costs @ joint).min(axis=0).sum()))
-        for name, joint in joints.items()
+        name: float(fall(table.costs @ joint).sum()) for name, joint in joints.items()
     }
     ranked = dict(sorted(falls.items(), key=lambda pair: -pair[1]))
-    return ExpectedLoss(target.name, table.decisions, losses, max(0.0, perfect), ranked)
+    perfect = float(fall(table.costs) @ posterior)
+    return ExpectedLoss(target.name, table.decisions, losses, perfect, ranked)
 
 
 def _row(variable: Variable, decision: Hashable, costs: Any) -> Floats:
