@@ -124,7 +124,7 @@ pandas2: .venv-pandas2/installed
 	@touch $@
 
 # Tools that users combine with the estimators, in an environment of their own: some need
-# old versions of the requirements. The plugin of dash, which interpret brings, uses
+# old versions of the requirements, and lime has no wheel. The plugin of dash, which interpret brings, uses
 # options that pytest is about to drop.
 tools: .venv-tools/installed
 	@$(STEP) "Run the tests of other tools" "5 minutes" \
@@ -133,7 +133,8 @@ tools: .venv-tools/installed
 .venv-tools/installed: pyproject.toml | ready
 	@$(STEP) "Create the environment .venv-tools" "5 s" $(PYTHON) -m venv .venv-tools
 	@$(STEP) -q "Install other tools" "2 minutes" sh -c '\
-	  .venv-tools/bin/python -m pip install --quiet --upgrade pip "scikit-build-core>=0.11" && \
+	  .venv-tools/bin/python -m pip install --quiet --upgrade pip "scikit-build-core>=0.11" \
+	    "setuptools>=70.1" && \
 	  .venv-tools/bin/python -m pip install --quiet --no-compile --no-build-isolation \
 	    -C wheel.cmake=false --editable . --group test --group peers --group tools'
 	@touch $@
