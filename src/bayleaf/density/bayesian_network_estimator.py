@@ -641,7 +641,7 @@ class DensitySummary(FittedSummary):
     sample : str, default=""
         What was learned from a sample of the rows; empty where all were looked at.
     remarks : tuple of str
-        What the search was told of arcs.
+        Arcs that the search had to use or leave out.
     fitted : FitStamp, optional
         Date of the fit and version of the library.
     """

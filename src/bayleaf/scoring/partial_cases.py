@@ -147,7 +147,8 @@ class Sharing:
     @cached_property
     def used_depths(self) -> NDArray[np.int64]:
         """How many depths of each feature may count, at least one."""
-        return np.asarray(np.count_nonzero(self.deeper_weights, axis=1).clip(1))
+        depths = np.arange(1, self.deeper_weights.shape[1] + 1)
+        return np.asarray(np.where(self.deeper_weights != 0, depths, 1).max(axis=1))
 
     @cached_property
     def alone_scales(self) -> Floats:

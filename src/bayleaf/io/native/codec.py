@@ -336,7 +336,7 @@ class FlatSplit:
 
 @dataclass(frozen=True, eq=False)
 class FlatTree:
-    """What stands for a `TreeCPD` in files.
+    """A `TreeCPD` as lists of leaves and splits, as files hold it.
 
     Several branches may lead to one leaf; each split comes after those below it, the
     root last.
@@ -386,6 +386,6 @@ class FlatTree:
 
 
 def _check_depth(depth: int) -> None:
-    """Raise if nodes stand too deep."""
+    """Raise if nodes lie too deep."""
     if depth > MAX_TREE_DEPTH:
         raise ValueError(f"the tree is deeper than {MAX_TREE_DEPTH}")

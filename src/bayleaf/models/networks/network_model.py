@@ -223,7 +223,6 @@ class NetworkModel(ClassNetwork):
         same for `against`. In a row whose parents are missing, the terms are those of
         the chain rule over the observed features in the model's order.
         """
-        np.arange(codes.n_rows)
         terms = np.zeros((codes.n_rows, codes.n_variables))
         prior_table = self.factors[0].log_values
         prior = prior_table[target] - prior_table[against]
