@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import comb
 from typing import Any
 
+import numpy as np
+
 from bayleaf.decisions import InfluenceDiagram
 
 
@@ -263,4 +265,49 @@ def chest_clinic() -> InfluenceDiagram:
             "of x-ray": [[0, 1], [10, 10]],
             "of hospital": [[[180, 120], [160, 15]], [[2, 4], [0, 40]]],
         },
+    )
+
+
+def kuhn_poker() -> InfluenceDiagram:
+    """Kuhn (1950), "A simplified two-person poker": the first player's decisions.
+
+    The deck has three cards, each antes 1 and may bet 1. The opponent plays the optimal
+    strategy of the paper: bets or calls with the king, calls with the queen and bets
+    with the jack once in three times.
+    """
+    cards, moves = ["jack", "queen", "king"], ["pass", "bet"]
+    # By the opponent's card, after a pass and after a bet of the first player.
+    bets = [[1 / 3, 0], [0, 1 / 3], [1, 1]]
+
+    def won(mine: int, theirs: int, bet: int, answer: int, call: int) -> int:
+        if answer == 0 and bet == 1:
+            return 1
+        if answer == 1 and bet == 0 and call == 0:
+            return -1
+        return (1 + max(bet, answer)) * (1 if mine > theirs else -1)
+
+    shape = (3, 3, 2, 2, 2)
+    utility = [won(*cell) for cell in np.ndindex(shape)]
+    return InfluenceDiagram.from_tables(
+        states={
+            "card": cards,
+            "their card": cards,
+            "first": moves,
+            "answer": moves,
+            "second": moves,
+        },
+        parents={
+            "their card": ["card"],
+            "first": ["card"],
+            "answer": ["their card", "first"],
+            "second": ["card", "first", "answer"],
+            "won": ["card", "their card", "first", "answer", "second"],
+        },
+        tables={
+            "card": [1 / 3, 1 / 3, 1 / 3],
+            "their card": [[0, 0.5, 0.5], [0.5, 0, 0.5], [0.5, 0.5, 0]],
+            "answer": [[[1 - p, p] for p in row] for row in bets],
+        },
+        decisions=["first", "second"],
+        utilities={"won": np.array(utility).reshape(shape)},
     )

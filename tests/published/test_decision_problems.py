@@ -4,7 +4,9 @@ Printed are the numbers of the oil wildcatter (Raiffa), the used car (Howard), t
 with and without a start-up (Barber), the umbrella (Netica's manual) and, without
 memory, pigs (Lauritzen and Nilsson). Of the chest clinic (Cowell et al.) only the
 tables are; its utility, and all others with memory once more, are compared with sums
-and maxima over the whole joint.
+and maxima over the whole joint. Of poker, Kuhn (1950) prints the value of the game and
+which moves lose by it: to pass and to bet with a jack or a king, and to fold and to
+call with a queen, are worth the same.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from offenders import check_each
 from oracles.decision_problems import (
     car_buyer,
     chest_clinic,
+    kuhn_poker,
     oil_wildcatter,
     phd,
     phd_and_start_up,
@@ -97,6 +100,25 @@ def test_the_chest_clinic_takes_x_rays_of_those_who_were_in_asia() -> None:
     assert solution["take x-ray"].choice({"asia": "no"}) == "no"
 
 
+def test_poker_against_the_optimal_strategy_loses_an_eighteenth_of_the_ante() -> None:
+    solution = kuhn_poker().solve()
+    assert solution.expected_utility == pytest.approx(-1 / 18, abs=1e-12)
+    first = {
+        card: kuhn_poker().solve({"card": card})["first"].expected
+        for card in ("jack", "queen", "king")
+    }
+    assert first["jack"] == pytest.approx([-1, -1])
+    assert first["queen"] == pytest.approx([-1 / 3, -1 / 2])
+    assert first["king"] == pytest.approx([7 / 6, 7 / 6])
+    called = {
+        card: solution["second"].choice(
+            {"card": card, "first": "pass", "answer": "bet"}
+        )
+        for card in ("jack", "king")
+    }
+    assert called == {"jack": "pass", "king": "bet"}
+
+
 def _check_utility(diagram: InfluenceDiagram) -> None:
     best = best_by_backward_induction(diagram)
     assert diagram.solve().expected_utility == pytest.approx(best, rel=1e-12)
@@ -106,6 +128,7 @@ def test_utilities_equal_sums_and_maxima_over_the_joint() -> None:
     problems = (
         car_buyer,
         chest_clinic,
+        kuhn_poker,
         oil_wildcatter,
         phd,
         phd_and_start_up,
