@@ -116,6 +116,15 @@ def test_too_small_a_limit_of_a_fit_names_one_that_works() -> None:
     check_each([{"max_model_size": 1000}, {}], check)
 
 
+def test_wide_tables_are_refused_memory_that_their_columns_exceed() -> None:
+    X, y = _table(100, 80)
+    model = AveragedKDBClassifier(random_state=0)
+    with pytest.raises(ValueError, match="is too small for 80 features") as caught:
+        model.fit(X, y, memory="10 MB")
+    enough = int(re.findall(r"(\d+) is enough", str(caught.value))[0])
+    assert model.fit(X, y, memory=enough).n_networks_ == 1
+
+
 def test_threads_and_batches_change_no_bit_of_a_limited_model() -> None:
     X, y = _table()
     table = pa.Table.from_pandas(X.assign(y=y))

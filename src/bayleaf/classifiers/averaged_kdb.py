@@ -76,6 +76,8 @@ _MODEL_SIZE = 1 << 27
 _MANY_COLUMNS, _MOST_FAMILIES, _FEWEST_OF_MANY, _PARENTS_OF_MANY = 300, 4800, 4, 2
 # From so many columns on, and so many rows a column, all weights are one regression's.
 _FEWEST_COLUMNS, _ROWS_A_COLUMN = 60, 2
+# Bytes that a column of so many takes, and a cell of it: measured at 1 000 and 2 000.
+_BYTES_A_COLUMN, _BYTES_A_CELL = 180_000, 20
 # Classes that one left-out row may stand for while weights are learned.
 _CLASSES_A_ROW = 10
 
@@ -221,7 +223,9 @@ class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
         features, n_rows = domain.variables[:-1], counts.class_counts().sum()
         is_wide = self._is_wide(len(features), n_rows, constraints)
         most = self.max_rows
-        if not is_wide:
+        if is_wide:
+            self._refuse_many_columns(len(features), n_rows)
+        else:
             most = min(most, self._most_left_out(len(features)))
         with one_thread_of_linear_algebra():
             sampler = self._sampler(
@@ -374,6 +378,15 @@ class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
                 f"{n_classes} classes and {n_features} features leave room for "
                 f"{n_rows} rows to learn weights from; take fewer classes, lower "
                 f"max_parents, {remedy}or use another classifier"
+            )
+
+    def _refuse_many_columns(self, n_features: int, n_rows: float) -> None:
+        """Raise if one regression over all columns takes more than the memory."""
+        needed = int(n_features * (_BYTES_A_COLUMN + _BYTES_A_CELL * n_rows))
+        if self._memory is not None and self._memory < needed:
+            raise ValueError(
+                f"memory={self._memory} is too small for {n_features} features; "
+                f"{needed} is enough, or drop features"
             )
 
     def _most_left_out(self, n_features: int) -> int:

@@ -33,6 +33,7 @@ from bayleaf.search.left_out.left_out_scores import (
     cell_rule,
     left_out_class_counts,
 )
+from bayleaf.wording import counted
 
 # What is left of a class when its only row is left out, under an m-estimate.
 _LEAST_PRIOR = 1e-15
@@ -257,9 +258,9 @@ class NetworkSampler:
             size = measured(min_rows)
             enough = many * max(size.n_bytes, size.n_cells * _BYTES_A_CELL)
             raise ValueError(
-                f"{limit}={max_bytes * n_shares} is too small for {many} networks over "
-                f"{len(self.codings[0])} features; {enough * n_shares} is enough, or "
-                "choose fewer networks"
+                f"{limit}={max_bytes * n_shares} is too small for "
+                f"{counted(many, 'network')} over {len(self.codings[0])} features; "
+                f"{enough * n_shares} is enough, or choose fewer networks"
             )
         if fits(sizes[0]):
             return sizes[0]
