@@ -1,4 +1,4 @@
-"""Limits of what averaged KDB takes: networks, least rows, columns, memory."""
+"""Limits of what fits take: networks, least rows, columns, memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,16 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from bayleaf import A2DEClassifier, AODEClassifier, AveragedKDBClassifier
+from bayleaf import (
+    A2DEClassifier,
+    AODEClassifier,
+    AveragedKDBClassifier,
+    BayesianNetworkClassifier,
+    BayesianNetworkEstimator,
+    HNBClassifier,
+    KDBClassifier,
+    TANClassifier,
+)
 from bayleaf.counts.occupied import CountedSize
 from bayleaf.counts.table_counts import RowCounts
 from bayleaf.data.codes import Codes
@@ -123,6 +132,26 @@ def test_wide_tables_are_refused_memory_that_their_columns_exceed() -> None:
         model.fit(X, y, memory="10 MB")
     enough = int(re.findall(r"(\d+) is enough", str(caught.value))[0])
     assert model.fit(X, y, memory=enough).n_networks_ == 1
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        BayesianNetworkClassifier(),
+        BayesianNetworkEstimator(),
+        HNBClassifier(),
+        KDBClassifier(),
+        TANClassifier(),
+    ],
+)
+def test_searches_are_refused_memory_that_pairs_of_features_exceed(model: Any) -> None:
+    X, y = _table(60, 12)
+    table = pa.Table.from_pandas(X.assign(y=y.astype(str)))
+    given = {"target": "y"} if hasattr(model, "predict_proba") else {}
+    with pytest.raises(ValueError, match="is too small for the pairs of") as caught:
+        model.fit(table.to_reader(30), memory=2000, **given)
+    enough = int(re.findall(r"(\d+) is enough", str(caught.value))[0])
+    assert model.fit(table.to_reader(30), memory=enough, **given) is model
 
 
 def test_threads_and_batches_change_no_bit_of_a_limited_model() -> None:

@@ -161,6 +161,7 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
 
     _is_incremental = True
     _chooses_structure = True
+    _bytes_a_pair = 150
     _learns_from_rows = True
     _keeps_states = True
 

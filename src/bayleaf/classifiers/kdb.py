@@ -93,6 +93,7 @@ class KDBClassifier(EdgeParameters, HybridNetworkClassifier):
     """
 
     _chooses_structure = True
+    _bytes_a_pair = 60
     _monotone_parents = True
 
     k: int | str = 1

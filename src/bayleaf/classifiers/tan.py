@@ -50,6 +50,7 @@ class TANClassifier(EdgeParameters, HybridNetworkClassifier):
     """
 
     _chooses_structure = True
+    _bytes_a_pair = 60
     _monotone_parents = True
 
     theta: float | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bayleaf.classifiers.shared.batches import partition_counts
+from bayleaf.classifiers.shared.parameters import check_pairs_size
 from bayleaf.classifiers.shared.stored_tables import (
     Reading,
     StoredTable,
@@ -45,7 +46,9 @@ def fit_batches(estimator: Any, table: Any, reading: Reading) -> None:
         return
     with estimator._stage("encoding the table"):
         stored = _stored(estimator, table, reading)
-    row_limit = reading.row_limit(len(stored.store.cards))
+    n_columns = len(stored.store.cards)
+    check_pairs_size(n_columns, estimator._bytes_a_pair, reading.memory)
+    row_limit = reading.row_limit(n_columns)
     _learn(estimator, _counts(estimator, stored.store, row_limit))
 
 

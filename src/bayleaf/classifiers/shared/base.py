@@ -49,6 +49,7 @@ from bayleaf.classifiers.shared.parameters import (
     AUTO,
     CONDITIONAL,
     GAUSSIAN,
+    check_pairs_size,
     check_shared,
     checked_class_prior,
     checked_loss,
@@ -218,6 +219,8 @@ class BayesianClassifier(ClassifierMixin, TableEstimator):
     _keeps_states: ClassVar[bool] = False
     # Whether monotone features may have parents, once these are always known.
     _monotone_parents: ClassVar[bool] = False
+    # Bytes that a search of structures takes for each pair of features.
+    _bytes_a_pair: ClassVar[int] = 0
     # Bytes that the fit in progress may take.
     _memory: int | None = None
     # Sets of states that cells of the training rows may have.
@@ -455,6 +458,8 @@ class BayesianClassifier(ClassifierMixin, TableEstimator):
         self.temperature_ = 1.0
         if self.smoothing != AUTO:
             self.smoothing_ = resolve_smoothing(self.smoothing)
+        n_features = len(self.encoder_.domain)
+        check_pairs_size(n_features, self._bytes_a_pair, self._memory)
         with self._stage("learning the model"):
             learn = learn or self._learn
             self.model_, self.log_likelihood_ = learn(counts, domain, rng)

@@ -43,6 +43,16 @@ def check_model_size(n_bytes: int, memory: int | None) -> None:
         )
 
 
+def check_pairs_size(n_features: int, bytes_a_pair: int, memory: int | None) -> None:
+    """Raise before a search if the scores of all pairs take more than a limit."""
+    needed = n_features**2 * bytes_a_pair
+    if memory is not None and needed > memory:
+        raise ValueError(
+            f"memory={memory} is too small for the pairs of {n_features} features; "
+            f"{needed} is enough, or drop features"
+        )
+
+
 def check_count(name: str, value: Any, lowest: int, *, or_else: str = "") -> None:
     """Raise unless a parameter is an integer of at least `lowest`.
 

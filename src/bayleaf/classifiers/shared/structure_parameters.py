@@ -6,7 +6,7 @@ import numbers
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 from bayleaf.classifiers.shared.edge_parameters import (
     EdgeParameters,
@@ -65,6 +65,9 @@ SETTINGS = {
 
 class StructureParameters(HierarchyParameters, EdgeParameters):
     """Parameters of searches for a network's structure: `BayesianNetworkEstimator`."""
+
+    # Gains of all moves, and what was scored: measured with 1 000 columns.
+    _bytes_a_pair: ClassVar[int] = 400
 
     local_structure: str = TABLE
     abstraction: str | None = None
