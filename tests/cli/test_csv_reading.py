@@ -6,11 +6,13 @@ import random
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pytest
 
+from bayleaf.cli import csv_reading
 from bayleaf.cli.csv_reading import end_of_rows, read_csv, read_csv_batches
 from bayleaf.cli.file_facts import FileFacts
 from bayleaf.cli.options import FileFormat
@@ -98,3 +100,34 @@ def test_the_decimal_sign_is_found_out_from_all_rows(
     rows = "1,5;2,250,000\n" * 1500
     path.write_text(f"a;b\n{rows}")  # its columns disagree
     assert FileFacts.of_schema(read_csv(str(path), FileFormat()).schema).decimal == "."
+
+
+@pytest.mark.parametrize(
+    ("late", "decimal"), [("4,5", ","), ("1,234,567", "."), ("1.5", ".")]
+)
+def test_later_rows_refute_the_decimal_commas_of_the_first(
+    tmp_path: Path, late: str, decimal: str
+) -> None:
+    path = tmp_path / "t.csv"
+    # The last row is beyond the bytes by which the first rows are looked at.
+    path.write_text("a;b\n" + "1,5;7\n" * 20_000 + f"{late};8\n")
+    table = read_csv(str(path), FileFormat())
+    assert FileFacts.of_schema(table.schema).decimal == decimal
+    assert pa.types.is_string(table.schema.field("b").type) == (decimal == ",")
+
+
+def test_decimal_commas_of_the_first_rows_spare_a_second_reading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a;b\n" + "1,5;7\n" * 20_000)
+    sizes = []
+    parsed = csv_reading._parsed
+
+    def counted(content: bytes, *rest: Any, **options: Any) -> pa.Table:
+        sizes.append(len(content))
+        return parsed(content, *rest, **options)
+
+    monkeypatch.setattr(csv_reading, "_parsed", counted)
+    read_csv(str(path), FileFormat())
+    assert sum(sizes) < 2 * path.stat().st_size

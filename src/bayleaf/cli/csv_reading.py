@@ -88,13 +88,17 @@ def read_csv(source: str, form: FileFormat, texts: Collection[str] = ()) -> pa.T
     if start.chunks.n_quotes % 2:
         _check_quotes(io.BytesIO(content), source, start)
     try:
-        table = _parsed(content, separator, form, texts)
-        has_commas = _has_decimal_commas(table, content, separator, form)
-        if has_commas:
+        table = _texts_with_commas(content, separator, form)
+        has_commas, names = table is not None, list[str]()
+        if table is None:
+            table = _parsed(content, separator, form, texts)
+            has_commas = _has_decimal_commas(table, content, separator, form)
             # Arrow reads points as decimal signs alone: 1.234 may be a thousand here.
-            names = [f.name for f in table.schema if not pa.types.is_string(f.type)]
-        else:
-            names = _better_as_text(table, content)
+            names = (
+                [f.name for f in table.schema if not pa.types.is_string(f.type)]
+                if has_commas
+                else _better_as_text(table, content)
+            )
         again = (
             _parsed(content, separator, form, names, only=True).columns if names else ()
         )
@@ -733,6 +737,24 @@ def _parsed(
         parse_options=pa_csv.ParseOptions(newlines_in_values=True, delimiter=separator),
         convert_options=options,
     )
+
+
+def _texts_with_commas(
+    content: bytes, separator: str, form: FileFormat
+) -> pa.Table | None:
+    """All cells as text if the first rows show the commas that no later row refutes.
+
+    To find out types, and then to read the text again, takes twice as long.
+    """
+    head = content[: end_of_rows(content[:_SAMPLE_BYTES], separator)]
+    if not head or (form.decimal is None and b"." in content):
+        return None
+    first = _parsed(head, separator, form, ())
+    if not _has_decimal_commas(first, head, separator, form):
+        return None
+    table = _parsed(content, separator, form, first.column_names)
+    is_refuted = form.decimal is None and any(map(_has_two_commas, table.columns))
+    return None if is_refuted else table
 
 
 def _has_decimal_commas(
