@@ -14,6 +14,7 @@ import pyarrow.feather as pa_feather
 import pyarrow.parquet as pa_parquet
 import pytest
 
+from bayleaf.cli.file_kinds import other_kind
 from offenders import check_each
 
 Run = Callable[..., Any]
@@ -56,6 +57,8 @@ KINDS = {
     "XML": b"<?xml version='1.0'?>\n<rows/>",
     "JSON": b'[{"a": 1, "y": "p"},\n {"a": 2, "y": "q"}]',
     "JSON lines": b'{"a": 1, "y": "p"}\n{"a": 2, "y": "q"}\n',
+    "LaTeX": b"\\begin{tabular}{ll}\na & y \\\\\n1 & p \\\\\n",
+    "a table drawn with bars": b"| a | y |\r\n|--:|:---|\r\n| 1 | p |\r\n",
     "ARFF": b"% iris\n%\n@RELATION iris\n@attribute a numeric\n@data\n1\n",
 }
 
@@ -145,3 +148,17 @@ def test_an_encoding_that_does_not_fit_is_refused(run: Run, tmp_path: Path) -> N
     assert done.code == 2
     assert "is not text in ascii" in done.err
     assert "utf-8 ('grün')" in done.err
+
+
+def test_a_table_drawn_in_text_is_named() -> None:
+    for text in (
+        "a | y\n---|---\n1 | p\n",
+        "| a | y |\n|:--:|---:|\n| 1 | p |\n",
+        "\n| a | y |\n|---+---|\n| 1 | p |\n",
+        " a | y\n---+---\n 1 | p\n(1 row)\n",
+        "+---+---+\n| a | y |\n+===+===+\n| 1 | p |\n+---+---+\n",
+    ):
+        kind, _ = other_kind(text.encode()) or ("", "")
+        assert kind.startswith("a table drawn with bars"), text
+    for text in ("a|y\n-|-\n1|p\n", "a y\n--- ---\n1 p\n", "a+b\n---\n1+2\n"):
+        assert other_kind(text.encode()) is None, text

@@ -37,6 +37,13 @@ _KINDS: tuple[tuple[bytes, str, str], ...] = (
     (rb"\s*<\?xml\s", "XML", _EXPORT),
     (rb'\s*\{\s*"(?s:.)*?\}\s*\n\s*\{', "JSON lines", "let its name end in .jsonl"),
     (rb'\s*(\[\s*)?\{\s*"|\s*\[\s*\[', "JSON", "let its name end in .json"),
+    (rb"\s*\\(?:begin\{|documentclass\b)", "LaTeX", _EXPORT),
+    # The first or the second line is a rule that crosses the bars between cells.
+    (
+        rb"\s*(?:[^\n]*\n)?(?=[^\n]*[|+])(?=[^\n]*(?:---|===))[|+:= \t-]+\r?\n",
+        "a table drawn with bars and lines, as Markdown and databases show them",
+        _EXPORT,
+    ),
     (rb"(\s*(%[^\n]*)?\n)*\s*@(?i:relation)\s", "ARFF", "let its name end in .arff"),
 )
 
