@@ -239,6 +239,30 @@ def test_integers_of_64_bits_keep_their_digits() -> None:
     assert values(["9223372036854775808", "5"]) == [2.0**63, 5]
 
 
+def test_integers_beyond_64_bits_stay_text_that_numbers_would_round() -> None:
+    first = 1 << 63
+    for cells in (
+        [str(first + i) for i in range(3)],
+        [str(-first - 1 - i) for i in range(3)],
+        [str(10**30 + i) for i in range(3)],
+        [str(first - 1 - i) for i in range(9)] + [str(first)],
+    ):
+        for others in ([], ["7"], ["#N/A"]):
+            decision = decided([*cells * 20, *others])
+            assert decision.form.kind == "text", cells
+            assert "integers beyond 64 bits, kept as text" in decision.notes
+    for numbers in (["1e+20", "2e+21"], [str(first), "1", "5"], [f"{first}.5", "1.5"]):
+        assert decided(numbers * 20).form.kind == "number", numbers
+
+
+def test_digits_of_other_scripts_are_noted() -> None:
+    note = "numbers in digits other than 0 to 9, kept as text"
+    for cells in (["１２", "３．５"], ["٤٢", "٥٫٠"], ["०७", "−८"]):
+        assert note in decided(cells * 20).notes, cells
+    for cells in (["第１", "第２"], ["12", "7"], ["①", "②"]):
+        assert note not in decided(cells * 20).notes, cells
+
+
 def test_codes_like_numbers_stay_text() -> None:
     for cells in (
         ["1E10", "1E30", "2E05"],

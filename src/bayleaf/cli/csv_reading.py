@@ -782,15 +782,26 @@ def _has_two_commas(texts: pa.ChunkedArray) -> bool:
 
 
 def _better_as_text(table: pa.Table, content: bytes) -> list[str]:
-    """Columns that Arrow took for times, or that may hold codes like numbers."""
+    """Columns that Arrow took for times, or that may hold codes or long integers."""
     may_be_codes = any(code.search(content) for code in _CODES)
     return [
         name
         for name, column in zip(table.column_names, table.columns, strict=True)
         if _is_text_only(column)
+        or _is_beyond_integers(column)
         or (may_be_codes and pa.types.is_integer(column.type))
         or (may_be_codes and pa.types.is_floating(column.type))
     ]
+
+
+def _is_beyond_integers(column: pa.ChunkedArray) -> bool:
+    """Whether some numbers of a column are floats that no integer of 64 bits is."""
+    import pyarrow.compute as pc
+
+    if not pa.types.is_floating(column.type):
+        return False
+    ends = pc.min_max(column).as_py().values()
+    return any(end is not None and abs(end) >= 2.0**63 for end in ends)
 
 
 def _is_text_only(column: pa.ChunkedArray) -> bool:
@@ -804,11 +815,15 @@ def _is_text_only(column: pa.ChunkedArray) -> bool:
 
 
 def _has_codes(texts: pa.ChunkedArray) -> bool:
-    """Whether a number in a column of text is a code, such as 007 or 1E10."""
+    """Whether a number in a column of text is a code, such as 007, 1E10, or 20 digits.
+
+    Most have to be as long as that: others may be amounts.
+    """
     import pyarrow.compute as pc
 
     are_codes = pc.match_substring_regex(texts, r"^\s*(?:[+-]?0[\dxX]|\d+E\d|\+\d{8})")
-    return bool(pc.any(are_codes).as_py())
+    are_long = pc.match_substring_regex(texts, r"^\s*[+-]?\d{19,}\s*$")
+    return bool(pc.any(are_codes).as_py() or (pc.mean(are_long).as_py() or 0) > 0.5)
 
 
 def _wrong_encoding(source: str, form: FileFormat) -> ValueError:

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bayleaf.data.date_texts import (
     DATE_ORDERS,
@@ -211,6 +211,7 @@ _PLAIN = (
 )
 _DIGIT = re.compile(r"\d")
 _FLOAT = r"[eE]|\d{19}"
+_LONG = r"^[+-]?\d{19,}$"
 _MAX = str((1 << 63) - 1)
 # Integers of 64 bits: shorter than the largest one, or smaller from some digit on.
 _INTEGER = rf"^[+-]?(?:\d{{1,18}}|{_MAX}|" + "|".join(
@@ -221,6 +222,7 @@ _INTEGER = rf"^[+-]?(?:\d{{1,18}}|{_MAX}|" + "|".join(
 _INTEGER += ")$"
 _WITH_UNIT = re.compile(r"[+-]?\d[\d.,]* ?([^\W\d_]{1,5}|[°µ%‰][^\W\d_]?)")
 _ZEROS = re.compile(r"0\d+")
+_OTHER_DIGITS = re.compile(r"(?=.*[^\W0-9])[^\w\s]?\d[\d\W]*")
 # Codes, such as those of post offices, may begin with zeros that numbers lose; others
 # are like 1E10 of the ICD, where programs write 1E+10, or are of telephones.
 _CODE = r"^[^\d.,]*0\d|^\d+E\d|^\+\d{8,}$"
@@ -330,6 +332,7 @@ class TextEvidence:
     n_numbers: int = 0
     n_times: int = 0  # of a day
     n_floats: int = 0  # numbers with an exponent, or too long for an integer
+    n_long: int = 0  # integers of 19 digits or more
     signatures: Counter[str] = field(default_factory=Counter)
     units: Counter[str] = field(default_factory=Counter)
     dates: Counter[str] = field(default_factory=Counter)  # cells, by order
@@ -376,8 +379,7 @@ class TextEvidence:
         signature = _signature_of(texts)
         is_number = signature.codes >= 0
         self.n_numbers += int(cells[is_number].sum())
-        floats = _are_floats(texts) & is_number
-        self.n_floats += int(cells[floats].sum())
+        self._add_floats(texts, cells, is_number)
         for code, name in enumerate(signature.names):
             n_own = int(cells[signature.codes == code].sum())
             if n_own:
@@ -399,7 +401,7 @@ class TextEvidence:
         if with_points is None:
             return False
         n_all = int(cells.sum())
-        self.n_floats += int(cells[_are_floats(with_points)].sum())
+        self._add_floats(with_points, cells)
         whole = ~numpy_of(pc.match_substring(with_points, "."))
         pattern = r"^[+-]?[1-9]\d{0,2}\.\d{3}(?:[eE]|$)"
         n_whole, n_three = int(cells[whole].sum()), 0
@@ -414,6 +416,17 @@ class TextEvidence:
         self.units[""] += n_all
         self._list_numbers(texts)
         return True
+
+    def _add_floats(
+        self, texts: pa.Array, cells: NDArray[np.int64], requested: ArrayLike = True
+    ) -> None:
+        """Count numbers that have an exponent or many digits, among those requested."""
+        unusual = numpy_of(pc.match_substring_regex(texts, _FLOAT)) & requested
+        if unusual.any():
+            whole = numpy_of(pc.match_substring_regex(texts, _INTEGER))
+            self.n_floats += int(cells[unusual & ~whole].sum())
+            long = numpy_of(pc.match_substring_regex(texts, _LONG))
+            self.n_long += int(cells[unusual & long].sum())
 
     def _add_iso(self, texts: pa.Array, cells: NDArray[np.int64]) -> bool:
         """Count texts that are all ISO dates without a zone; False if not."""
@@ -478,7 +491,7 @@ class TextEvidence:
         result = TextEvidence()
         for name in ("n_cells", "n_booleans", "n_numbers", "n_times", "n_floats"):
             setattr(result, name, getattr(self, name) + getattr(other, name))
-        for name in ("n_dates", "n_words", "n_strange"):
+        for name in ("n_long", "n_dates", "n_words", "n_strange"):
             setattr(result, name, getattr(self, name) + getattr(other, name))
         for name in ("signatures", "units", "dates", "zones"):
             setattr(result, name, getattr(self, name) + getattr(other, name))
@@ -634,8 +647,9 @@ def _numbers_decided(
     evidence: TextEvidence, markers: dict[str, int], signs: FileSigns
 ) -> TextDecision | None:
     """The form of a column of numbers; None if it is none."""
-    # Numbers of four groups each may be addresses of computers.
-    if evidence.n_numbers == evidence.signatures["address"]:
+    # Numbers of four groups each may be addresses of computers; floats round long
+    # integers, most of which are codes, so that some become equal.
+    if evidence.n_numbers == evidence.signatures["address"] or _are_long(evidence):
         return None
     n_markers = sum(markers.values())
     words = {t: n for t, n in evidence.words.items() if t not in markers}
@@ -666,6 +680,11 @@ def _numbers_decided(
     unit = units[0] if units else ""
     form = TextForm("number", decimal, thousands, unit, missing=tuple(missing))
     return _decided(form, missing, evidence.n_cells, note)
+
+
+def _are_long(evidence: TextEvidence) -> bool:
+    """Whether most numbers are long integers, some of which 64 bits do not hold."""
+    return 2 * evidence.n_long > evidence.n_numbers and evidence.n_floats > 0
 
 
 def _n_fitting(evidence: TextEvidence, pair: tuple[str, str]) -> int:
@@ -751,6 +770,10 @@ def _note_on_text(evidence: TextEvidence, markers: dict[str, int]) -> tuple[str,
     written = {match and match[1] for match in map(_WITH_UNIT.fullmatch, words)}
     if not evidence.n_numbers and len(written) == 1 and None not in written:
         return (f"numbers with the unit {quoted(*written)}, kept as text",)
+    if words and all(map(_OTHER_DIGITS.fullmatch, words)):
+        return ("numbers in digits other than 0 to 9, kept as text",)
+    if _are_long(evidence):
+        return ("integers beyond 64 bits, kept as text",)
     if any(map(_ZEROS.fullmatch, words)) and all(map(str.isdecimal, words)):
         return ("numbers with leading zeros, kept as text",)
     if 2 * evidence.n_numbers <= n_values or len(evidence.numbers) <= MIN_NUMBERS:
@@ -849,14 +872,6 @@ def _with_points(texts: pa.Array, decimal: str) -> pa.Array | None:
         if not pc.all(pc.match_substring_regex(some, _PLAIN)).as_py():
             return None
     return some
-
-
-def _are_floats(texts: pa.Array) -> NDArray[np.bool_]:
-    """Whether numbers have an exponent or are too long for an integer."""
-    floats = numpy_of(pc.match_substring_regex(texts, _FLOAT))
-    if floats.any():
-        floats = floats & ~numpy_of(pc.match_substring_regex(texts, _INTEGER))
-    return floats
 
 
 def _cast(texts: pa.Array) -> NDArray[Any]:
