@@ -44,6 +44,8 @@ DIALECTS = {
     "semicolons and decimal commas": b"n;t;note\r\n1,5;a;NA\r\n30,5;b;1,50\r\n",
     "quoted": b'"n","t","note"\n"1.5","a","x"\n"30.5","b",""\n',
     "tabs and a mark": codecs.BOM_UTF8 + b"n\tt\tnote\n1.5\ta\t\xc3\xa9\n30.5\tb\t\n",
+    "two marks": codecs.BOM_UTF8 * 2 + b"n,t\n1.5,a\n30.5,b\n",
+    "two wide marks": codecs.BOM_UTF16_LE * 2 + "n,t\n1.5,a\n".encode("utf-16-le"),
     "Windows-1252": "n;t;note\r\n1,5;a;é\r\n30,5;b;€\r\n".encode("cp1252"),
     "UTF-16": codecs.BOM_UTF16_LE + "n\tt\tnote\r\n1.5\ta\té\r\n".encode("utf-16-le"),
     "UTF-16, other order": codecs.BOM_UTF16_BE + "n,t\n1.5,a\n".encode("utf-16-be"),
@@ -59,6 +61,7 @@ DIALECTS = {
 
 ENCODINGS = {
     "tabs and a mark": "utf-8-sig",
+    "two wide marks": "utf-16",
     "Windows-1252": "cp1252",
     "UTF-16": "utf-16",
     "UTF-16, other order": "utf-16",

@@ -62,8 +62,10 @@ class CsvRows:
     def set_encoding(self, start: bytes, encoding: str, *, only_returns: bool) -> None:
         """Note how the file's bytes became lines of UTF-8."""
         marks = (mark for mark in _AFTER_MARK if start.startswith(mark))
-        self._mark = next(marks, b"")
-        self._encoding = _AFTER_MARK.get(self._mark, encoding)
+        mark = next(marks, b"")
+        self._encoding = _AFTER_MARK.get(mark, encoding)
+        # A program that adds a mark to one writes two.
+        self._mark = mark * (1 + (mark != b"" and start.startswith(mark * 2)))
         self._only_returns = only_returns
 
     def set_layout(
