@@ -131,3 +131,14 @@ def test_decimal_commas_of_the_first_rows_spare_a_second_reading(
     monkeypatch.setattr(csv_reading, "_parsed", counted)
     read_csv(str(path), FileFormat())
     assert sum(sizes) < 2 * path.stat().st_size
+
+
+@pytest.mark.parametrize("others", ["01.02.2020", "1.2.3", "1.234"])
+def test_points_of_dates_and_thousands_do_not_refute_decimal_commas(
+    tmp_path: Path, others: str
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a;b\n" + f"1,5;{others}\n" * 20_000)
+    table = read_csv(str(path), FileFormat())
+    assert FileFacts.of_schema(table.schema).decimal == ","
+    assert table.column("b").to_pylist()[-1] == others

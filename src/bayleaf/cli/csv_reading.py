@@ -17,7 +17,8 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from itertools import chain, islice
+from itertools import chain, compress, islice
+from operator import not_
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
@@ -747,14 +748,18 @@ def _texts_with_commas(
     To find out types, and then to read the text again, takes twice as long.
     """
     head = content[: end_of_rows(content[:_SAMPLE_BYTES], separator)]
-    if not head or (form.decimal is None and b"." in content):
-        return None
-    first = _parsed(head, separator, form, ())
-    if not _has_decimal_commas(first, head, separator, form):
+    first = _parsed(head, separator, form, ()) if head else None
+    if first is None or not _has_decimal_commas(first, head, separator, form):
         return None
     table = _parsed(content, separator, form, first.column_names)
-    is_refuted = form.decimal is None and any(map(_has_two_commas, table.columns))
-    return None if is_refuted else table
+    if form.decimal is None:
+        are_texts = [pa.types.is_string(field.type) for field in first.schema]
+        texts = list(compress(table.columns, are_texts))
+        others = compress(table.columns, map(not_, are_texts))
+        # Columns of points alone would be numbers, which show no sign.
+        if any(len(_pointed(c)) for c in others) or not _spell_decimal_commas(texts):
+            return None
+    return table
 
 
 def _has_decimal_commas(
@@ -766,19 +771,25 @@ def _has_decimal_commas(
     if (_QUOTED_COMMA if separator == "," else _COMMA).search(content) is None:
         return False
     texts = [c for c in table.columns if pa.types.is_string(c.type)]
-    # Without points no later row can refute what the first ones show.
-    has_points = b"." in content or any(map(_has_two_commas, texts))
-    parts = [texts] if has_points else [[t.slice(0, _HEAD) for t in texts], texts]
-    return any(
-        file_signs(map(TextEvidence.of, part), NO_SIGNS).decimal_comma for part in parts
-    )
+    return _spell_decimal_commas(texts)
 
 
-def _has_two_commas(texts: pa.ChunkedArray) -> bool:
-    """Whether a cell has several commas, as those between thousands."""
+def _spell_decimal_commas(texts: Sequence[pa.ChunkedArray]) -> bool:
+    """Whether commas are the decimal sign of columns, and points of none."""
+    evidence = [TextEvidence.of(text.slice(0, _HEAD)) for text in texts]
+    shown = file_signs(evidence, NO_SIGNS).decimal_comma
+    # What the first rows show is refuted by cells with the other sign alone.
+    rest = texts if shown is None else map(_pointed, texts)
+    evidence += map(TextEvidence.of, rest)
+    return bool(file_signs(evidence, NO_SIGNS).decimal_comma)
+
+
+def _pointed(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Cells that may have a point before decimals, or commas between thousands."""
     import pyarrow.compute as pc
 
-    return (pc.max(pc.count_substring(texts, ",")).as_py() or 0) > 1
+    have_commas = pc.greater(pc.count_substring(texts, ","), 1)
+    return texts.filter(pc.or_(pc.match_substring(texts, "."), have_commas))
 
 
 def _better_as_text(table: pa.Table, content: bytes) -> list[str]:
