@@ -59,6 +59,11 @@ def indian(value: float) -> str:
     return ",".join([*pairs, tail]) + "." + cents
 
 
+def in_script(value: int, zero: int) -> str:
+    """An integer in digits that begin with another sign for zero."""
+    return "".join(chr(zero + int(digit)) for digit in str(value))
+
+
 def day(i: int, pattern: str) -> str:
     """A date of 2019 to 2021, in a pattern of parts."""
     d, m, y = i * 5 % 28 + 1, i * 7 % 12 + 1, 2019 + i % 3
@@ -1615,4 +1620,65 @@ add(
     temperature=Column("numeric", note="-99 in 4 cells is far from all other numbers"),
     score=NUMBER,
     price=NUMBER,
+)
+add(
+    "abbreviated numbers",
+    lines(
+        ["views", "fans", "worth", "people"],
+        each(lambda i: f"{i * 7 % 41 + 1.2:.1f}M"),
+        each(lambda i: f"{i * 7 % 9 + 3}k"),
+        each(lambda i: f"${i * 3 % 17 + 1.5}B"),
+        each(lambda i: f"{i * 7 % 9 + 1} Mio."),
+    ),
+    views=Column("identifier", note="numbers with the unit 'M', kept as text"),
+    fans=Column("nominal", note="numbers with the unit 'k', kept as text"),
+    worth=Column("nominal", note="numbers with the unit 'B', kept as text"),
+    people=Column("nominal", note="numbers with the unit 'Mio.', kept as text"),
+)
+add(
+    "digits of other scripts",
+    lines(
+        ["wide", "arabic", "hindi", "colour"],
+        each(lambda i: in_script(i * 37 % 19, 0xFF10)),
+        each(lambda i: in_script(i * 37 % 19, 0x660)),
+        each(lambda i: in_script(i * 37 % 19, 0x966)),
+        WORDS,
+    ),
+    wide=Column("nominal", note="numbers in digits other than 0 to 9, kept as text"),
+    arabic=Column("nominal", note="numbers in digits other than 0 to 9, kept as text"),
+    hindi=Column("nominal", note="numbers in digits other than 0 to 9, kept as text"),
+    colour=TEXT,
+)
+add(
+    "integers of more than 64 bits",
+    lines(
+        ["hash", "key", "long"],
+        each(lambda i: (1 << 63) + i % 5),
+        each(lambda i: (1 << 64) - 1 - i),
+        each(lambda i: (1 << 62) + i % 12),
+    ),
+    hash=Column("nominal", note="integers beyond 64 bits, kept as text"),
+    key=Column("identifier", note="integers beyond 64 bits, kept as text"),
+    long=NUMBER,
+)
+add(
+    "markdown",
+    lines(
+        ["| a ", " b |"], each(lambda i: f"| {i} "), each(lambda i: " x |"), sep="|"
+    ).replace("\n", "\n|---|---|\n", 1),
+    says="a table drawn with bars and lines",
+)
+add(
+    "limits of laboratories",
+    lines(
+        ["crp", "psa"],
+        each(lambda i: "<5" if i % 4 == 0 else str(i * 7 % 41 + 5.5)),
+        each(lambda i: ">100" if i % 5 == 0 else str(i * 7 % 41 + 5)),
+    ),
+    crp=Column(
+        "nominal", note="30 of 40 cells are numbers, others are text such as '<5'"
+    ),
+    psa=Column(
+        "nominal", note="32 of 40 cells are numbers, others are text such as '>"
+    ),
 )

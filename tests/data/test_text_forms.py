@@ -367,6 +367,8 @@ def test_dates_of_programs_and_letters() -> None:
     ("cells", "note"),
     [
         (["20 kg", "25 kg", "1,5 kg"], "numbers with the unit 'kg', kept as text"),
+        (["$1.5B", "$2B"], "numbers with the unit 'B', kept as text"),
+        (["1 Mio.", "12 Mio."], "numbers with the unit 'Mio.', kept as text"),
         (["20°C", "25 °C"], "numbers with the unit '°C', kept as text"),
         (["01067", "80331"], "numbers with leading zeros, kept as text"),
         (["20 kg", "25 g"], None),

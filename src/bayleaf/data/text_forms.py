@@ -220,7 +220,7 @@ _INTEGER = rf"^[+-]?(?:\d{{1,18}}|{_MAX}|" + "|".join(
     if digit != "0"
 )
 _INTEGER += ")$"
-_WITH_UNIT = re.compile(r"[+-]?\d[\d.,]* ?([^\W\d_]{1,5}|[°µ%‰][^\W\d_]?)")
+_WITH_UNIT = re.compile(r"[+-]?[$€£¥]?\d[\d.,]* ?([^\W\d_]{1,5}\.?|[°µ%‰][^\W\d_]?)")
 _ZEROS = re.compile(r"0\d+")
 _OTHER_DIGITS = re.compile(r"(?=.*[^\W0-9])[^\w\s]?\d[\d\W]*")
 # Codes, such as those of post offices, may begin with zeros that numbers lose; others
