@@ -9,7 +9,7 @@ import pytest
 
 from bayleaf.data.codes import Codes
 from bayleaf.scoring.program_scores import contributions, scores
-from bayleaf.scoring.terms import Counts, ScoringProgram, program_of
+from bayleaf.scoring.terms import Counts, ScoringProgram, distinct_rows, program_of
 from contract.kinds import COSTLY, KINDS
 from oracles.three_tables import holed, tables
 
@@ -106,3 +106,13 @@ def test_counts_say_the_log_of_smoothed_shares() -> None:
     # P(1 | class, parent 1) = (0 + 1) / (1 + 2) and (5 + 1) / (5 + 2).
     odds = 2 * np.log([(4 / 7) / (5 / 6), (1 / 3) / (6 / 7), 1.0])
     np.testing.assert_allclose(found[:, 0] - found[:, 1], odds, atol=1e-15)
+
+
+@pytest.mark.parametrize("shape", [(0, 2), (1, 3), (500, 1), (500, 3)])
+def test_distinct_rows_are_those_of_numpy(shape: tuple[int, int]) -> None:
+    rng = np.random.default_rng(3)
+    rows = rng.choice([-np.inf, -1.5, 0.0, 0.1 + 0.2, 0.3], shape)
+    wanted, places = np.unique(rows, axis=0, return_inverse=True)
+    distinct, indices = distinct_rows(rows)
+    assert np.array_equal(distinct, wanted)
+    assert np.array_equal(indices, places.ravel())

@@ -29,6 +29,7 @@ from bayleaf.scoring.terms import (
     SumOut,
     Tree,
     Whole,
+    distinct_rows,
 )
 from bayleaf.wording import quoted
 
@@ -213,10 +214,11 @@ class TermOperators:
         if look.gate is not None:
             counts = graph.add("Gather", look.gate, self._codes[look.owner])
             index = graph.add("Where", counts, index, n_cells)
-        distinct, rows = np.unique(look.rows, axis=0, return_inverse=True)
+        # Zeros lose their signs, so that equal tables are written once.
+        distinct, rows = distinct_rows(look.rows + 0.0)
         # The first row is that of joint states without an entry.
         table = np.concatenate([np.zeros((1, distinct.shape[1])), distinct])
-        entries = self._entries(look.keys, rows.ravel() + 1, index, n_cells)
+        entries = self._entries(look.keys, rows + 1, index, n_cells)
         return graph.add("Gather", table, entries)
 
     def _entries(self, keys: Whole, entries: Whole, index: str, n_cells: int) -> str:

@@ -28,7 +28,7 @@ from bayleaf.io.exports.sql.words import (
     text,
     times,
 )
-from bayleaf.scoring.terms import Floats, Whole
+from bayleaf.scoring.terms import Floats, Whole, distinct_rows
 
 # Entries of a table beyond which it is joined, and not written as conditions.
 _MAX_CASES = 200
@@ -222,11 +222,11 @@ def _listed(rows: Rows, keys: Whole, values: Mapping[str, Floats]) -> str:
 
 def _by_value(keys: Whole, values: Floats, max_keys: int) -> tuple[list[str], Floats]:
     """Rows of values, each with some of the keys that have it, in order and as text."""
-    distinct, indices = np.unique(values, axis=0, return_inverse=True)
-    order = np.lexsort((keys, indices.ravel()))
+    distinct, indices = distinct_rows(values)
+    order = np.lexsort((keys, indices))
     words = list(map(str, keys[order].tolist()))
     lists, rows, first = [], [], 0
-    for row, n_keys in enumerate(np.bincount(indices.ravel()).tolist()):
+    for row, n_keys in enumerate(np.bincount(indices).tolist()):
         group, first = words[first : first + n_keys], first + n_keys
         for start in range(0, n_keys, max_keys):
             lists.append(",".join(group[start : start + max_keys]))
