@@ -361,3 +361,21 @@ def test_axe_finds_nothing(
         found = page.evaluate("axe.run()")
         assert len(found["passes"]) > 20
         assert [(v["id"], v["nodes"][0]["html"]) for v in found["violations"]] == []
+
+
+@pytest.mark.parametrize("width", [400, 1280, 1600])
+def test_what_answers_could_make_of_a_number_is_read_whole(
+    width: int, open_page: Any
+) -> None:
+    model = fitted()
+    size = {"width": width, "height": 1000}
+    page = open_page(explorer_html(model), view="cockpit", viewport=size)
+    page.locator(".next li").first.wait_for()
+    over = page.evaluate(
+        """[...document.querySelectorAll(".next li")]
+          .map((item) => item.scrollWidth - item.clientWidth)"""
+    )
+    assert max(over) <= 0
+    meters = page.locator(".next .meter").all()
+    # Their lengths are compared.
+    assert len({meter.bounding_box()["width"] for meter in meters}) == 1
