@@ -379,3 +379,23 @@ def test_controls_on_a_telephone_are_high_enough_for_a_finger(
         if page.locator("#tab-cockpit").is_visible():
             page.locator("#tab-cockpit").tap()
             assert page.evaluate(LOW_CONTROLS) == []
+
+
+def test_on_a_telephone_little_stays_above_the_list_but_the_answer_and_ways_on(
+    alarm: str, open_page: Any
+) -> None:
+    page = open_page(alarm, viewport=NARROW, has_touch=True)
+    last = page.locator("#monitors .state").last
+    last.scroll_into_view_if_needed()
+    kept = page.locator("#in-sight").bounding_box()
+    assert kept["y"] == pytest.approx(0, abs=1)
+    assert kept["height"] < NARROW["height"] / 6
+    for part in ("#verdict", "#jumps button:visible >> nth=-1"):
+        box = page.locator(part).bounding_box()
+        assert box["y"] + box["height"] <= kept["height"], part
+    # The question has scrolled away.
+    box = page.locator("#ask").bounding_box()
+    assert box["y"] + box["height"] <= 0
+    last.tap()
+    kept, chosen = page.locator("#in-sight").bounding_box(), last.bounding_box()
+    assert kept["height"] <= chosen["y"]

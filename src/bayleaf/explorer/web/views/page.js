@@ -241,7 +241,7 @@ class Page {
       else this.#undo();
     });
     this.#theme(byId("theme"));
-    keepBelow([byId("answer"), byId("modes")], [document.documentElement, byId("findings")]);
+    keepBelow([byId("in-sight"), byId("modes")], [document.documentElement, byId("findings")]);
   }
 
   /** Actions that are rarely used; a choice, Escape or a click elsewhere closes them. */
