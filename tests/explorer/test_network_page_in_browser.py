@@ -399,3 +399,11 @@ def test_on_a_telephone_little_stays_above_the_list_but_the_answer_and_ways_on(
     last.tap()
     kept, chosen = page.locator("#in-sight").bounding_box(), last.bounding_box()
     assert kept["height"] <= chosen["y"]
+
+
+def test_long_names_are_no_examples_of_find(open_page: Any) -> None:
+    X, y = load_heart(return_X_y=True)
+    names = [f"{name}, as it was measured at admission" for name in X.column_names]
+    model = NaiveBayesClassifier().fit(X.rename_columns(names), y)
+    page = open_page(explorer_html(model))
+    assert page.inner_text("#find-line label") == "Find"

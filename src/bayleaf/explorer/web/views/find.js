@@ -1,5 +1,8 @@
 // The field above the map: finds variables, and takes values as evidence.
 
+// Letters of an example up to which two of them fit into a line or two above the field.
+const LONGEST_EXAMPLE = 30;
+
 /** Variables whose name, or the label of a state, holds all words of a text. */
 function found(variables, text) {
   const words = plainName(text).split(" ").filter(Boolean);
@@ -75,7 +78,7 @@ class Find {
       texts[Number(Boolean(cuts))].push(`${name}=${cuts ? `${isRange ? `${low}..` : ""}${high}` : states[0]}`);
     });
     const shown = texts.flatMap((all) => all.sort((a, b) => a.length - b.length)
-      .find((text) => this.#setting(text)?.set) ?? []);
+      .find((text) => text.length <= LONGEST_EXAMPLE && this.#setting(text)?.set) ?? []);
     return shown.length ? `, or set a value such as ${shown.join(" or ")}` : "";
   }
 
