@@ -270,15 +270,16 @@ Cut = tuple[Hashable, ...]
 StateGroup = tuple[int, ...]
 
 
-def flat_hierarchy(states: Sequence[Hashable], root: str = "any") -> ValueHierarchy:
+def flat_hierarchy(states: Sequence[Hashable]) -> ValueHierarchy:
     """The trivial hierarchy: a root right above all states.
 
     A missing state, ``None``, becomes a leaf as well; a single state is a root itself.
-    Underscores lengthen `root` where a state has that name. The only cut below the root
-    is the states, so searches over cuts become searches over whole variables.
+    Its name is "any", with underscores where a state has that name. The only cut below
+    the root is the states, so searches over cuts become searches over whole variables.
     """
     if len(states) == 1:
         return ValueHierarchy((states[0],), (-1,))
+    root = "any"
     while root in states:
         root += "_"
     return ValueHierarchy((root, *states), (-1, *[0] * len(states)))

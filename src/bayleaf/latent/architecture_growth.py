@@ -38,7 +38,6 @@ def grow_architecture(
     judge: Judge,
     rng: np.random.Generator,
     *,
-    n_folds: int = 5,
     max_experts: int = 32,
 ) -> Growth:
     """Grow a hierarchy of gates for as long as held-out rows are predicted better.
@@ -50,9 +49,9 @@ def grow_architecture(
 
     `judge` learns a mixture from the first `Codes` and returns log posteriors of the
     rows of the last. Rows that are to be held out together must be merged. The folds,
-    of about equal weight in each class, are dealt once.
+    five of about equal weight in each class, are dealt once.
     """
-    folds = deal_folds(codes, n_folds, rng)
+    folds = deal_folds(codes, 5, rng)
     losses: dict[Architecture, float] = {(): _held_out_loss((), codes, folds, judge)}
     best: Architecture = ()
     candidates = list(_SEEDLINGS)

@@ -560,10 +560,10 @@ def meaning_of(rules: tuple[Rule, ...]) -> str:
     return " or ".join(map(str, rules))
 
 
-def name_of_state(rules: tuple[Rule, ...], longest: int = 30) -> str | None:
+def name_of_state(rules: tuple[Rule, ...]) -> str | None:
     """A state's rule as its name, if it has one and that is short."""
     text = str(rules[0])
-    return text if len(rules) == 1 and len(text) <= longest else None
+    return text if len(rules) == 1 and len(text) <= 30 else None
 
 
 def rules_text(reports: Sequence[LatentReport], class_variable: Variable) -> str:

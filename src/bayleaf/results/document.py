@@ -93,10 +93,10 @@ class Document:
 Part = Text | Facts | Items | Table | Figure | Document
 
 
-def listed_names(names: Sequence[str], max_names: int = 8) -> tuple[str | Name, ...]:
-    """Names with commas between them, and how many others there are."""
+def listed_names(names: Sequence[str]) -> tuple[str | Name, ...]:
+    """Eight names with commas between them, and how many others there are."""
     pieces: list[str | Name] = []
-    for name in names[:max_names]:
+    for name in names[:8]:
         pieces += [", ", Name(name)] if pieces else [Name(name)]
-    hidden = len(names) - max_names
+    hidden = len(names) - 8
     return tuple(pieces) + ((f" and {hidden} more",) if hidden > 0 else ())
