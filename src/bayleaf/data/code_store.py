@@ -105,11 +105,6 @@ class CodeStore(Shown):
             raise _damaged(path, "it is shorter than its columns")
         return store
 
-    @property
-    def bytes_per_row(self) -> int:
-        """Bytes that a row takes."""
-        return sum(self._sizes())
-
     def _start(self, column: int) -> int:
         """Where a column begins, counted from the end of the file's first line."""
         return sum(self._sizes()[:column]) * self.n_rows

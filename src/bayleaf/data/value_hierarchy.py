@@ -274,8 +274,8 @@ def flat_hierarchy(states: Sequence[Hashable]) -> ValueHierarchy:
     """The trivial hierarchy: a root right above all states.
 
     A missing state, ``None``, becomes a leaf as well; a single state is a root itself.
-    Its name is "any", with underscores where a state has that name. The only cut below
-    the root is the states, so searches over cuts become searches over whole variables.
+    The root is called "any", with underscores where a state is. The only cut below it
+    is the states, so searches over cuts become searches over whole variables.
     """
     if len(states) == 1:
         return ValueHierarchy((states[0],), (-1,))
