@@ -92,7 +92,7 @@ def test_the_prior_is_named_and_shared_evidence_is_explained(
     told = "A finding's term changes when others become known, because they share"
     assert told in page.inner_text("#why-line")
     first = page.locator("#why-table tbody th").first
-    assert first.inner_text() == "share of the training rows (ln P)"
+    assert first.inner_text() == "share of the training rows"
     model: Any = case.predictor.model  # type: ignore[union-attr]
     why = page.evaluate("window.bayleaf.session.explanation()")
     logs = np.log(model.prior)

@@ -88,7 +88,7 @@ class WhyPanel {
   /** What the term is of that no finding has. */
   #prior(isOpen) {
     if (!this.session.engine.isShared) return "starting point";
-    return isOpen ? "share of the training rows (ln P)" : "prior";
+    return isOpen ? "share of the training rows" : "prior";
   }
 
   /** What moves the expectation of a number. */
