@@ -10,8 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from bayleaf.cli.options import FileFormat
-from bayleaf.cli.table_reading import read_batches, read_table
+from bayleaf.cli.options import FormatOptions
+from bayleaf.cli.table_reading import read_table
+from bayleaf.data.files.table_files import read_batches
 from offenders import check_each
 
 Run = Callable[..., Any]
@@ -63,7 +64,7 @@ def test_both_ways_to_read_agree(tmp_path: Path) -> None:
     source = tmp_path / "t.arff"
     source.write_text("\ufeff" + arff(*ROWS).replace("\n", "\r\n"), "utf-8")
     whole = read_table(str(source))
-    batch = pa.Table.from_batches(read_batches(str(source), FileFormat()))
+    batch = pa.Table.from_batches(read_batches(str(source), FormatOptions()))
     assert whole.column_names == batch.column_names
     for name in ("code", "note", "class"):
         assert whole.column(name).to_pylist() == batch.column(name).to_pylist()

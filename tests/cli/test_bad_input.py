@@ -355,7 +355,7 @@ def test_text_where_training_had_none(
 def test_the_row_of_a_bad_cell_is_counted_through_all_batches(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bayleaf.cli.csv_reading.BLOCK_BYTES", 512)
+    monkeypatch.setattr("bayleaf.data.files.csv_reading.BLOCK_BYTES", 512)
     source = tmp_path / "numbers.csv"
     rows = "".join(f"{i},{'pq'[i // 200]}\n" for i in range(400))
     source.write_text(f"a,y\n{rows}")

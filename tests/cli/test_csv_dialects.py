@@ -11,8 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from bayleaf.cli.options import FileFormat
-from bayleaf.cli.table_reading import read_batches, read_table
+from bayleaf.cli.options import USUAL_FORMAT, FormatOptions
+from bayleaf.cli.table_reading import read_table
+from bayleaf.data.files.table_files import read_batches
 from offenders import check_each
 
 Run = Callable[..., Any]
@@ -90,7 +91,7 @@ def texts_of(table: pa.Table) -> list[list[str]]:
     return [list(row) for row in zip(*table.to_pydict().values(), strict=True)]
 
 
-def both_ways(source: Path, form: FileFormat | None = None) -> tuple[pa.Table, str]:
+def both_ways(source: Path, form: FormatOptions = USUAL_FORMAT) -> tuple[pa.Table, str]:
     """A table of text as it is read whole and in batches, and its format."""
     batches = pa.Table.from_batches(read_batches(str(source), form))
     whole = read_table(str(source), form, batches.column_names)
@@ -129,11 +130,11 @@ def test_a_file_without_a_header_keeps_its_first_row(tmp_path: Path) -> None:
 
     def check(name: str) -> None:
         source.write_text(HEADERLESS[name], encoding="utf-8")
-        table, described = both_ways(source, FileFormat(no_header=True))
+        table, described = both_ways(source, FormatOptions(no_header=True))
         assert table.column_names == ["x0", "x1", "x2", "x3"]
         assert texts_of(table) == ROWS
         assert "no header" in described
-        named = FileFormat(no_header=True, names=("colour,score", "age,y"))
+        named = FormatOptions(no_header=True, names=("colour,score", "age,y"))
         assert both_ways(source, named)[0].column_names == NAMES
 
     check_each(HEADERLESS, check)
@@ -294,7 +295,7 @@ def test_what_is_above_and_below_rows_is_left_out(run: Run, tmp_path: Path) -> N
     def check(name: str) -> None:
         source = tmp_path / f"{name}.csv"
         source.write_text(ABOVE_AND_BELOW[name], newline="")
-        table, described = both_ways(source, FileFormat())
+        table, described = both_ways(source, FormatOptions())
         names = {"names of rows": ["", "a", "b", "y"], "blanks": ["", "a", "y"]}
         names |= {"a name of a row": ["", "b", "y"]}
         is_empty = name.startswith("empty")
@@ -375,7 +376,7 @@ def test_groups_above_names_are_joined_with_them(tmp_path: Path) -> None:
         path = tmp_path / "t.csv"
         path.write_text(head + "".join(rows))
         names = JOINED[head].split(";")
-        batches = pa.Table.from_batches(read_batches(str(path)))
+        batches = pa.Table.from_batches(read_batches(str(path), FormatOptions()))
         for table in (read_table(str(path)), batches):
             assert (table.column_names, table.num_rows) == (names, 20)
 
@@ -414,7 +415,7 @@ def test_lines_that_repeat_a_header_above_numbers_are_no_rows(
     rows = [f"{i * 7 % 40},{'uv'[i % 2]},{'pq'[i % 3 == 0]}\n" for i in range(40)]
     path.write_text("x,g,y\n" + "x,g,y\n".join(["".join(rows[:9]), *rows[9:]]))
     whole = read_table(str(path))
-    batches = pa.Table.from_batches(read_batches(str(path)))
+    batches = pa.Table.from_batches(read_batches(str(path), FormatOptions()))
     assert whole.num_rows == batches.num_rows == 40
     assert whole.column("x").to_pylist() == [i * 7 % 40 for i in range(40)]
     done = run("fit", path, "--target", "y", "--model", "nb", "-o", model)
@@ -426,4 +427,4 @@ def test_lines_that_repeat_a_header_above_numbers_are_no_rows(
     path.write_text("g,y\n" + "u,p\nv,q\ng,y\n" * 20)
     assert read_table(str(path)).num_rows == 60
     path.write_text("x,g\n" + "1,u\nx,g\n" * 20)
-    assert read_table(str(path), FileFormat(no_header=True)).num_rows == 41
+    assert read_table(str(path), FormatOptions(no_header=True)).num_rows == 41

@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 
 import bayleaf
 from bayleaf.cli import main
-from bayleaf.cli.table_reading import read_batches
+from bayleaf.cli.options import FormatOptions
+from bayleaf.data.files.table_files import read_batches
 from offenders import check_each
 
 Run = Callable[..., Any]
@@ -119,7 +120,9 @@ def test_lines_that_are_not_rows_stay_where_they_are(
         # Lines that repeat the header are left out.
         assert plain == head + b"n,t\n" + rest.replace(b"n,t\n", b""), got
         read = [
-            pa.Table.from_batches(list(read_batches(str(path)))).select(["n", "t"])
+            pa.Table.from_batches(
+                list(read_batches(str(path), FormatOptions()))
+            ).select(["n", "t"])
             for path in (tmp_path / "in.csv", out)
         ]
         assert read[0].equals(read[1])

@@ -14,7 +14,7 @@ import pyarrow.feather as pa_feather
 import pyarrow.parquet as pa_parquet
 import pytest
 
-from bayleaf.cli.file_kinds import other_kind
+from bayleaf.data.files.file_kinds import other_kind
 from offenders import check_each
 
 Run = Callable[..., Any]

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bayleaf.cli.csv_dialects import dialect_of
-from bayleaf.cli.fixed_widths import FixedColumns, aligned_columns, parts_between
-from bayleaf.cli.options import FileFormat
-from bayleaf.cli.table_reading import read_batches, read_table
+from bayleaf.cli.options import FormatOptions
+from bayleaf.cli.table_reading import read_table
+from bayleaf.data.files.csv_dialects import dialect_of
+from bayleaf.data.files.fixed_widths import FixedColumns, aligned_columns, parts_between
+from bayleaf.data.files.table_files import read_batches
 from offenders import check_each
 
 Run = Callable[..., Any]
@@ -62,7 +63,7 @@ def test_cells_with_blanks_are_read_by_their_positions(tmp_path: Path) -> None:
     def check(name: str) -> None:
         path = tmp_path / "t.txt"
         path.write_text(TEXTS[name], "utf-8")
-        for form in (FileFormat(), FileFormat(sep="blank")):
+        for form in (FormatOptions(), FormatOptions(sep="blank")):
             batches = pa.Table.from_batches(read_batches(str(path), form))
             rows = [["New York", *r[1:]] for r in ROWS] if "words" in name else ROWS
             assert [list(row.values()) for row in batches.to_pylist()] == rows
@@ -80,7 +81,7 @@ def test_names_of_rows_empty_cells_and_longer_ones_are_read(tmp_path: Path) -> N
     # The gap is narrower in a row below those by which the columns are found.
     text = aligned(rows, "<>>", 4) + "Mercedes 280   1  23456\n"
     path.write_text(text, "utf-8")
-    read = pa.Table.from_batches(read_batches(str(path)))
+    read = pa.Table.from_batches(read_batches(str(path), FormatOptions()))
     found = [list(row.values()) for row in read.to_pylist()]
     assert found == [*rows[1:], ["Mercedes 280", "1", "23456"]]
     assert read.column_names == rows[0]
@@ -88,7 +89,7 @@ def test_names_of_rows_empty_cells_and_longer_ones_are_read(tmp_path: Path) -> N
     with pytest.raises(
         ValueError, match=r"line 3005 of .* has 4 cells, but the header"
     ):
-        list(read_batches(str(path)))
+        list(read_batches(str(path), FormatOptions()))
 
 
 def test_texts_without_columns_stay_whole() -> None:
@@ -98,7 +99,7 @@ def test_texts_without_columns_stay_whole() -> None:
         "full name\nAnna Bell\nJohn Dunn\n",
     ):
         assert aligned_columns(text.splitlines(), has_header=True) is None
-        assert dialect_of(text.encode(), FileFormat()).n_cells == 1
+        assert dialect_of(text.encode(), FormatOptions()).n_cells == 1
 
 
 def test_predictions_and_filled_cells_are_aligned(run: Run, tmp_path: Path) -> None:
@@ -126,7 +127,7 @@ def test_predictions_and_filled_cells_are_aligned(run: Run, tmp_path: Path) -> N
     source.write_text(aligned([NAMES, *rows]) + "\nSource: own survey\n", "utf-8")
     done = run("impute", model, source, "-o", out, "--how", "mean")
     assert done.code == 0, done.err
-    full = pa.Table.from_batches(read_batches(str(out)))
+    full = pa.Table.from_batches(read_batches(str(out), FormatOptions()))
     assert full.column_names == NAMES
     for before, after in zip(rows, full.to_pylist(), strict=True):
         assert all(b in ("", a) for b, a in zip(before, after.values(), strict=True))

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bayleaf.cli.json_rows import read_json
+from bayleaf.data.files.json_rows import read_json
 from offenders import check_each
 
 Run = Callable[..., Any]

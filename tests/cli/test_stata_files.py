@@ -13,8 +13,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from bayleaf.cli.options import FileFormat
-from bayleaf.cli.table_reading import read_batches, read_table
+from bayleaf.cli.options import FormatOptions
+from bayleaf.cli.table_reading import read_table
+from bayleaf.data.files.table_files import read_batches
 from offenders import check_each
 
 Run = Callable[..., Any]
@@ -99,7 +100,7 @@ def test_both_ways_to_read_agree(tmp_path: Path, version: int) -> None:
     source = tmp_path / "t.dta"
     write(source, version)
     whole = read_table(str(source))
-    batch = pa.Table.from_batches(read_batches(str(source), FileFormat()))
+    batch = pa.Table.from_batches(read_batches(str(source), FormatOptions()))
     assert whole.column_names == batch.column_names == [*frame()]
     for name in ("kids", "y", "zip"):
         assert whole.column(name).to_pylist() == batch.column(name).to_pylist()

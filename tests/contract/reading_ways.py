@@ -22,7 +22,8 @@ import pyarrow.parquet as pa_parquet
 
 from bayleaf import load, predict_to_folder, to_sql
 from bayleaf.cli import main
-from bayleaf.cli.table_reading import read_batches
+from bayleaf.cli.options import FormatOptions
+from bayleaf.data.files.table_files import read_batches
 from bayleaf.io.native.count_store import CountFile
 from contract.written_tables import WrittenTable
 from oracles.databases import run_duckdb
@@ -49,7 +50,7 @@ def probabilities_in(path: Path) -> Floats:
         cells = pa_parquet.read_table(path).select(names).to_pydict()
     else:
         # Numbers have the decimal sign of the file.
-        table = pa.Table.from_batches(list(read_batches(str(path))))
+        table = pa.Table.from_batches(list(read_batches(str(path), FormatOptions())))
         texts = table.select(names).to_pydict()
         cells = {n: [text.replace(",", ".") for text in texts[n]] for n in names}
     return np.array([cells[name] for name in names], float).T

@@ -29,7 +29,7 @@ from bayleaf import (
     UnknownValuesWarning,
     load,
 )
-from bayleaf.cli.options import FileFormat
+from bayleaf.cli.options import FormatOptions
 from bayleaf.cli.table_reading import decided_column, read_table
 from bayleaf.data.domain import Domain
 from contract.kinds import each_kind
@@ -318,7 +318,7 @@ def test_in_data_frames_such_text_is_kept_and_noted() -> None:
 def test_files_may_keep_such_text(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("x,y\nNA,1\n-,2\n,3\n")
-    kept = read_table(str(path), FileFormat(keep_na=True, na=("-",)))
+    kept = read_table(str(path), FormatOptions(keep_na=True, na=("-",)))
     assert kept.column("x").to_pylist() == ["NA", None, None]
 
 
@@ -342,7 +342,7 @@ def test_dialects_are_found_out(tmp_path: Path) -> None:
     def check(written: tuple[str, str, str]) -> None:
         path.write_bytes(dialect(*written))
         cp1252 = written[2] == "cp1252"
-        form = FileFormat(encoding="cp1252") if cp1252 else FileFormat()
+        form = FormatOptions(encoding="cp1252") if cp1252 else FormatOptions()
         table = read_table(str(path), form)
         assert table.column_names == ["größe", "wert", "y"]
         assert decided(table, "wert") == [i / 4 for i in range(60)]

@@ -34,7 +34,7 @@ class Expression(NamedTuple):
 EXPRESSIONS = [
     Expression(r"\btold\b", "reported, passed, message", 264),
     Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 163),
-    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 368),
+    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 367),
     Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 211),
     Expression(r"\b(hears|wish|wishes|wished)\b", "receives, request", 0),
     Expression(r"\b(knows|asks)\b", "has, contains, queries, requests", 69),

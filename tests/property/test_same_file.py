@@ -16,8 +16,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from bayleaf.cli.options import FileFormat
-from bayleaf.cli.table_reading import read_batches
+from bayleaf.cli.options import FormatOptions
+from bayleaf.data.files.table_files import read_batches
 from contract.reading_ways import SIGNS, run
 from contract.written_tables import MAKERS, WrittenColumn, WrittenTable, written_table
 from property.for_all import for_all
@@ -40,7 +40,7 @@ class File:
     """A file of a table: its name, options that read it, and names of two columns."""
 
     name: str
-    form: FileFormat = field(default_factory=FileFormat)
+    form: FormatOptions = field(default_factory=FormatOptions)
     target: str = "class"
     group: str = "group"
 
@@ -54,14 +54,14 @@ class File:
         return [*encoding, *sep, *["--no-header"] * bool(self.form.no_header)]
 
     @property
-    def written(self) -> FileFormat:
+    def written(self) -> FormatOptions:
         """How a file that a command writes from it is read."""
         return replace(self.form, no_header=False)
 
 
 def write_text(table: WrittenTable, sign: str, path: Path, kind: str) -> File:
     """Write a text file of a kind, in which Latin-1 lacks some signs."""
-    text, form = table.csv(sign), FileFormat()
+    text, form = table.csv(sign), FormatOptions()
     file = File(path.name)
     if kind == "comments":
         text = "# by hand\n# on Monday\n" + text
@@ -74,14 +74,14 @@ def write_text(table: WrittenTable, sign: str, path: Path, kind: str) -> File:
     elif kind == "no header":
         n = len(table.columns)
         text = text.partition("\n")[2]
-        file = File(path.name, FileFormat(no_header=True), f"x{n}", f"x{n - 1}")
+        file = File(path.name, FormatOptions(no_header=True), f"x{n}", f"x{n - 1}")
     elif kind == "latin-1":
         text = text.encode("latin-1", "ignore").decode("latin-1")
         file = File(path.name, replace(form, encoding="latin-1"))
     elif kind == "notes":
         text += "\nSource: own survey, by hand\n* preliminary\n"
     elif kind == "fixed width":
-        text, file = fixed_width(table), File(path.name, FileFormat(sep="blank"))
+        text, file = fixed_width(table), File(path.name, FormatOptions(sep="blank"))
     elif kind == "utf-16":
         path.write_bytes(text.encode("utf-16"))
         return file
@@ -182,7 +182,7 @@ def written(draw: Any) -> tuple[WrittenTable, str, str, str]:
     return WrittenTable(columns, table.labels), sign, model, file
 
 
-def cells_of(path: Path, form: FileFormat) -> dict[str, list[str]]:
+def cells_of(path: Path, form: FormatOptions) -> dict[str, list[str]]:
     """The texts of a file's cells."""
     cells = pa.Table.from_batches(list(read_batches(str(path), form))).to_pydict()
     return {name: [text or "" for text in texts] for name, texts in cells.items()}

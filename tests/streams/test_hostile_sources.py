@@ -175,10 +175,13 @@ def test_csv_files_that_are_no_tables_are_told_of(tmp_path: Path) -> None:
         itertools.product(
             FITS,
             [
-                ("x,label\na,p\nb\n", "Expected 2 columns, got 1: b"),
-                ("x,x,label\na,b,p\n", "several columns are called 'x'"),
+                (
+                    "x,label\na,p\nb\nc,q\n",
+                    r"line 3 of .*t\.csv has 1 cells, but the header has 2",
+                ),
+                ("x,x,label\na,b,p\n", r"t\.csv has several columns called x;"),
                 ("x,label\n", "the table has no rows"),
-                ("", "cannot read .*t.csv: Empty CSV file"),
+                ("", r"t\.csv is empty; add a header and rows"),
             ],
         ),
         check,
@@ -316,12 +319,31 @@ def test_folders_that_may_not_be_written_are_named(tmp_path: Path) -> None:
         density(tmp_path / "t.parquet", store=tmp_path / "closed" / "codes")
 
 
-@pytest.mark.parametrize("suffix", [".xlsx", ".arff"])
-def test_files_that_only_the_command_line_reads_are_refused(
-    tmp_path: Path, suffix: str
+@pytest.mark.parametrize(
+    ("content", "hint"),
+    [
+        (b"PAR1\0\0", "let its name end in .parquet"),
+        (b"%PDF-1.7\n", "save the table as CSV or Parquet"),
+        (b"a,y\n\xe9,p\n\xe8,q\n", "save it as UTF-8, or pass a data frame"),
+        (b"1,1\n2,1\n3,2\n", "pass a data frame with names"),
+    ],
+)
+def test_files_of_other_kinds_are_refused_by_what_helps_in_python(
+    tmp_path: Path, content: bytes, hint: str
 ) -> None:
-    source = tmp_path / f"t{suffix}"
-    source.write_bytes(b"a,y\n1,p\n")
+    source = tmp_path / "t.csv"
+    source.write_bytes(content)
     for table in (source, tmp_path):
-        with pytest.raises(ValueError, match=f"only the command line reads {suffix};"):
+        with pytest.raises(ValueError, match=hint) as raised:
             NaiveBayesClassifier().fit(table, target="y")
+        one_sentence(raised)
+        assert "--" not in str(raised.value)
+
+
+def test_what_is_left_out_of_a_file_is_warned_of(tmp_path: Path) -> None:
+    rows = "".join(f"{x};{y}\n" for x, y in zip("abab" * 9, "ppqq" * 9, strict=True))
+    source = tmp_path / "t.csv"
+    source.write_text(f"Sales of June\nx;y\n{rows}Source: the shop\n")
+    with pytest.warns(UserWarning, match=r"t\.csv, 'Source: the shop' is skipped"):
+        fitted = NaiveBayesClassifier().fit(source, target="y")
+    assert fitted.encoder_.column_names == ("x",)

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from bayleaf.cli.options import split_names, unquoted
+from bayleaf.cli.options import unquoted
+from bayleaf.data.files.file_format import split_names
 from bayleaf.wording import near_names, quoted
 
 _LISTED = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))

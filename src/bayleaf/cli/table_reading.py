@@ -12,34 +12,36 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bayleaf.cli.csv_reading import (
-    arrow_file,
+from bayleaf.cli.options import USUAL_FORMAT, FormatOptions
+from bayleaf.data.column_reading import CellError, ColumnReading
+from bayleaf.data.domain import Variable
+from bayleaf.data.files.csv_reading import (
     called,
-    check_names,
-    check_readable,
     csv_format,
     declares_columns,
     form_of,
     no_rows,
     read_csv,
-    read_csv_batches,
 )
-from bayleaf.cli.csv_rows import CsvRows
-from bayleaf.cli.file_facts import FileFacts
-from bayleaf.cli.json_rows import is_json, read_json
-from bayleaf.cli.options import FileFormat
-from bayleaf.data.column_reading import CellError, ColumnReading
-from bayleaf.data.domain import Variable
+from bayleaf.data.files.csv_rows import CsvRows
+from bayleaf.data.files.file_facts import FileFacts
+from bayleaf.data.files.json_rows import is_json, read_json
+from bayleaf.data.files.table_files import (
+    check_columns,
+    is_parquet,
+    log_rows,
+    open_parquet,
+    present_cells,
+    with_missing_cells,
+)
 from bayleaf.data.table_encoder import EncodedTable, TableEncoder, with_notes
-from bayleaf.data.tables.array_columns import arrow_of
 from bayleaf.data.tables.columns import Column, Name, NumberColumn, ValueColumn
 from bayleaf.data.tables.frames import single_column, to_columns
 from bayleaf.data.tables.named_rows import names_as_in
@@ -51,20 +53,17 @@ from bayleaf.data.text_forms import (
     without_texts,
 )
 from bayleaf.data.unknown_cells import UnknownCells
-from bayleaf.wording import counted, name_list, near_names, quoted, shown_name, visible
+from bayleaf.wording import name_list, near_names, quoted, shown_name, visible
 
 if TYPE_CHECKING:
     from bayleaf.data.reading_plan import ReadingPlan
     from bayleaf.streams.batch_sources import ArrowSource
 
 _LOGGER = logging.getLogger("bayleaf")
-TableT = TypeVar("TableT", pa.Table, pa.RecordBatch)
-# Rows of a Parquet batch, held in memory at once.
-BATCH_ROWS = 1 << 16
 
 
 def read_table(
-    source: str, form: FileFormat | None = None, texts: Collection[str] = ()
+    source: str, form: FormatOptions = USUAL_FORMAT, texts: Collection[str] = ()
 ) -> pa.Table:
     """Read a whole table (``-`` for CSV on standard input), and the types of columns.
 
@@ -73,73 +72,31 @@ def read_table(
     OSError, or ValueError with the line of a ragged row.
     """
     if is_parquet(source):
-        table = _open_parquet(source).read()
+        table = open_parquet(source).read()
     elif is_json(source):
         cells = read_json(source)
-        table = _plainly_typed(cells, form or FileFormat(), texts)
+        table = _plainly_typed(cells, form, texts)
         table = FileFacts.of_schema(cells.schema).added_to(table)
     else:
-        table = read_csv(source, form or FileFormat(), texts)
-    _check_columns(table.schema, source)
+        table = read_csv(source, form, texts)
+    check_columns(table.schema, source)
     if table.num_rows == 0:
         raise no_rows(source)
-    _log_rows(source, table.num_rows, table.num_columns)
+    log_rows(source, table.num_rows, table.num_columns)
     return table
 
 
-def read_batches(
-    source: str, form: FileFormat | None = None, rows: CsvRows | None = None
-) -> Iterator[pa.RecordBatch]:
-    """Read a table in batches; all cells of a CSV file as the text they are.
-
-    The rows of such a file can then be taken from `rows`. OSError, or ValueError if the
-    file cannot be read or has no rows.
-    """
-    n_rows = 0
-    for batch in file_batches(source, form, rows):
-        n_rows += batch.num_rows
-        if batch.num_rows:
-            yield batch
-    if not n_rows:
-        raise no_rows(source)
-
-
-def file_batches(
-    source: str, form: FileFormat | None = None, rows: CsvRows | None = None
-) -> Iterator[pa.RecordBatch]:
-    """Read a table in batches; of a text file without rows, one has its columns."""
-    if is_parquet(source):
-        file = _open_parquet(source)
-        _check_columns(file.schema_arrow, source)
-        batches = file.iter_batches(batch_size=BATCH_ROWS)
-    elif is_json(source):
-        batches = iter(read_json(source).to_batches(BATCH_ROWS))
-    else:
-        batches = read_csv_batches(source, form or FileFormat(), rows)
-    n_rows = n_columns = 0
-    for batch in batches:
-        n_rows, n_columns = n_rows + batch.num_rows, batch.num_columns
-        yield batch
-    _log_rows(source, n_rows, n_columns)
-
-
-def _log_rows(source: str, n_rows: int, n_columns: int) -> None:
-    """Log how large a table is."""
-    rows, columns = counted(n_rows, "row"), counted(n_columns, "column")
-    _LOGGER.info("%s has %s and %s", called(source), rows, columns)
-
-
 def rows_of(
-    source: str, form: FileFormat | None, usual_decimal: str = "."
+    source: str, form: FormatOptions, usual_decimal: str = "."
 ) -> CsvRows | None:
     """What writes the rows of a CSV file back as they are; None for other files."""
-    decimal = None if form is None else form.decimal
+    decimal = form.decimal
     return None if is_parquet(source) else CsvRows(decimal, usual_decimal)
 
 
 def known_table(
     source: str,
-    form: FileFormat | None,
+    form: FormatOptions,
     known: Iterable[Variable],
     encoder: TableEncoder | None,
     target: str | None = None,
@@ -156,7 +113,6 @@ def known_table(
         for variable in known
         if any(isinstance(state, str) for state in variable.known_states)
     }
-    form = form or FileFormat()
     if encoder is not None:
         form = form.of_plan(encoder.rules.plan)
     table = with_plain_texts(read_table(source, form, texts.union(readings)))
@@ -250,7 +206,7 @@ def with_line(error: CellError, line: int) -> ValueError:
 
 def batches_of(
     data: str,
-    form: FileFormat | None = None,
+    form: FormatOptions = USUAL_FORMAT,
     drop: Sequence[str] = (),
     *,
     as_texts: bool = False,
@@ -269,8 +225,8 @@ def batches_of(
 
     if data == "-":
         raise ValueError("standard input cannot be read in batches; name a file")
-    form = (form or FileFormat()).of_plan(plan)
-    read = partial(_present_cells, form=form)
+    form = form.of_plan(plan)
+    read = partial(present_cells, form=form)
     source = open_source(data, read, as_texts=as_texts, plan=plan)
     if not (source.n_rows or any(batch.num_rows for batch in source.read(0))):
         raise no_rows(data)
@@ -282,12 +238,6 @@ def batches_of(
     return source
 
 
-def _present_cells(source: str, form: FileFormat) -> Iterator[pa.RecordBatch]:
-    """Read a table in batches, cells that count as empty as null."""
-    form = form_of(source, form)
-    return (with_missing_cells(batch, form) for batch in file_batches(source, form))
-
-
 def file_format(schema: pa.Schema) -> tuple[str, str]:
     """What is unusual of a table's file, and doubts of its header; empty texts if not.
 
@@ -297,7 +247,7 @@ def file_format(schema: pa.Schema) -> tuple[str, str]:
     return metadata.get(b"format", b"").decode(), metadata.get(b"note", b"").decode()
 
 
-def batches_format(data: str, form: FileFormat) -> tuple[str, str]:
+def batches_format(data: str, form: FormatOptions) -> tuple[str, str]:
     """The same of the first of a table's files."""
     from bayleaf.streams.batch_sources import files_of
 
@@ -319,33 +269,6 @@ def has_csv(data: str) -> bool:
 
         data = files_of(data)[0]
     return not is_parquet(data) and not declares_columns(data)
-
-
-def is_parquet(source: str) -> bool:
-    """Whether a file's name says that it is Parquet."""
-    return Path(source).suffix.lower() in {".parquet", ".pq"}
-
-
-def _open_parquet(source: str) -> Any:
-    """A Parquet file, or one sentence why not."""
-    import pyarrow.parquet as pa_parquet
-
-    check_readable(source)
-    try:
-        return pa_parquet.ParquetFile(arrow_file(source))
-    except pa.ArrowInvalid as error:
-        raise ValueError(f"{source} is no Parquet file: {error}") from error
-
-
-def _check_columns(schema: pa.Schema, source: str) -> None:
-    """Raise if column names repeat or a CSV file is not UTF-8."""
-    check_names(schema.names, source)
-    for column in schema:
-        if pa.types.is_binary(column.type):
-            raise ValueError(
-                f"column {quoted(column.name)} of {called(source)} is no UTF-8 text; "
-                "save the file as UTF-8"
-            )
 
 
 def select_columns(
@@ -439,7 +362,7 @@ def training_table(
     *,
     drop: Sequence[str] = (),
     weight: str | None = None,
-    form: FileFormat | None = None,
+    form: FormatOptions = USUAL_FORMAT,
     aside: str | None = None,
     plan: ReadingPlan | None = None,
 ) -> TrainingColumns:
@@ -503,7 +426,7 @@ def decided_column(
 
 
 def table_as_read(
-    table: pa.Table, form: FileFormat, encoder: TableEncoder | None
+    table: pa.Table, form: FormatOptions, encoder: TableEncoder | None
 ) -> pa.Table:
     """A table of a file's texts as values: those that training reads in them.
 
@@ -523,7 +446,7 @@ def table_as_read(
 
 
 def _plainly_typed(
-    table: pa.Table, form: FileFormat, texts: Collection[str]
+    table: pa.Table, form: FormatOptions, texts: Collection[str]
 ) -> pa.Table:
     """A table of texts whose plain numbers and booleans have types but in `texts`."""
     cells = with_missing_cells(table, form)
@@ -557,7 +480,7 @@ def encode_batch(
     batch: pa.RecordBatch,
     source: str,
     *,
-    form: FileFormat | None = None,
+    form: FormatOptions = USUAL_FORMAT,
     n_before: int = 0,
     lines: Sequence[int] | None = None,
     report: UnknownReport | None = None,
@@ -585,7 +508,7 @@ def encode_batch(
     assert isinstance(parsed, list)
     if not is_parquet(source):
         # Those of the plan are missing in any table.
-        file_form = form_of(source, (form or FileFormat()).of_plan(encoder.rules.plan))
+        file_form = form_of(source, form.of_plan(encoder.rules.plan))
         missing = {*file_form.missing_texts} - {*encoder.rules.missing_texts}
         parsed = [without_texts(column, missing) for column in parsed]
     # The names may be integers.
@@ -607,20 +530,6 @@ def encode_batch(
     if return_notes:
         encoded = with_notes(encoder, encoded, parts)
     return encoded
-
-
-def with_missing_cells(table: TableT, form: FileFormat) -> TableT:
-    """A table or batch of a file's texts whose cells that count as empty are null."""
-    import pyarrow.compute as pc
-
-    texts = arrow_of(form.missing_texts)
-    columns = [
-        pc.if_else(pc.is_in(column, texts), None, column)
-        if pa.types.is_string(column.type)
-        else column
-        for column in table.columns
-    ]
-    return type(table).from_arrays(columns, schema=table.schema)
 
 
 def as_number(text: str) -> float | None:

@@ -220,7 +220,10 @@ _INTEGER = rf"^[+-]?(?:\d{{1,18}}|{_MAX}|" + "|".join(
     if digit != "0"
 )
 _INTEGER += ")$"
-_WITH_UNIT = re.compile(r"[+-]?[$€£¥]?\d[\d.,]* ?([^\W\d_]{1,5}\.?|[°µ%‰][^\W\d_]?)")
+# Numbers with a sign that programs or people put before them, or a unit behind.
+_WITH_SIGNS = re.compile(
+    r"(['~≈]|[<>]=?|[≤≥])? ?[+-]?[$€£¥]?\d[\d.,]* ?([^\W\d_]{1,5}\.?|[°µ%‰][^\W\d_]?)?"
+)
 _ZEROS = re.compile(r"0\d+")
 _OTHER_DIGITS = re.compile(r"(?=.*[^\W0-9])[^\w\s]?\d[\d\W]*")
 # Codes, such as those of post offices, may begin with zeros that numbers lose; others
@@ -767,9 +770,9 @@ def _note_on_text(evidence: TextEvidence, markers: dict[str, int]) -> tuple[str,
     if evidence.n_dates == n_values:
         return ("dates written in several ways, kept as text",)
     words = [text for text in evidence.words if text not in markers]
-    written = {match and match[1] for match in map(_WITH_UNIT.fullmatch, words)}
-    if not evidence.n_numbers and len(written) == 1 and None not in written:
-        return (f"numbers with the unit {quoted(*written)}, kept as text",)
+    are_written = words and all(map(_WITH_SIGNS.fullmatch, words))
+    if are_written and (note := _signs_of(words, evidence)):
+        return (f"numbers with {note}, kept as text",)
     if words and all(map(_OTHER_DIGITS.fullmatch, words)):
         return ("numbers in digits other than 0 to 9, kept as text",)
     if _are_long(evidence):
@@ -788,6 +791,23 @@ def _note_on_text(evidence: TextEvidence, markers: dict[str, int]) -> tuple[str,
         f"{evidence.n_numbers:,} of {evidence.n_cells:,} cells are numbers, others are "
         f"text such as {', '.join(others)}; kept as text",
     )
+
+
+def _signs_of(words: Sequence[str], evidence: TextEvidence) -> str:
+    """Signs before the numbers of a column, or units behind; empty if it may be codes.
+
+    A letter behind each of several numbers, as in 12A and 7B, belongs to a code unless
+    numbers have decimals.
+    """
+    pairs = [match.groups("") for match in map(_WITH_SIGNS.fullmatch, words) if match]
+    before, units = (sorted({*part} - {""}) for part in zip(*pairs, strict=True))
+    if before:
+        return f"{quoted(*before[:1])} before them"
+    are_all = not evidence.n_numbers and all(unit for _, unit in pairs)
+    have_decimals = any("." in word or "," in word for word in words)
+    if not are_all or len(units) > (3 if have_decimals else 1):
+        return ""
+    return f"the unit{'s' * (len(units) > 1)} {', '.join(map(quoted, units))}"
 
 
 class ReadTexts(NamedTuple):

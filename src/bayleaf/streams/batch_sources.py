@@ -20,10 +20,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as pa_dataset
 
+from bayleaf.data.files.csv_reading import declares_columns
+from bayleaf.data.files.file_format import FileFormat
+from bayleaf.data.files.file_kinds import ONLY_READ, PARQUET, inner_suffix
+from bayleaf.data.files.table_files import present_cells
 from bayleaf.data.reading_plan import ReadingPlan
 from bayleaf.data.tables.columns import Name
 from bayleaf.data.text_forms import TextDecision
-from bayleaf.streams.csv_files import UNREAD, CsvFiles, ReadTexts, inner_suffix
+from bayleaf.streams.csv_files import CsvFiles, ReadTexts
 from bayleaf.streams.parquet_files import ParquetFiles, after, in_a_sentence
 from bayleaf.streams.streamed import is_lazy_polars
 from bayleaf.wording import quoted, shown_name
@@ -32,7 +36,6 @@ from bayleaf.wording import quoted, shown_name
 BATCH_ROWS = 1 << 17
 # Batches that are read while another is worked on.
 _AHEAD = 2
-_PARQUET = (".parquet", ".pq")
 # Bytes of each end of a file by which it is recognised.
 _END_BYTES = 1 << 16
 
@@ -95,14 +98,15 @@ def open_source(
     It is the path, glob or folder (with partitions as in Hive) of Parquet and CSV
     files, or a list of paths; a dataset, scanner or RecordBatchReader of pyarrow; a
     LazyFrame of polars; a relation of DuckDB; or has ``__arrow_c_stream__``. `read_csv`
-    gives the rows of a CSV file as batches of text, which they stay `as_texts`; `plan`
-    has how they are read. OSError without such a file, TypeError for others.
+    gives the rows of a CSV file as batches of text, which they stay `as_texts`, by
+    default in whatever layout it shows; `plan` has how they are read. OSError without
+    such a file, TypeError for others.
     """
     if isinstance(table, ArrowSource):
         return table
     with in_a_sentence():
         return _opened(
-            table, partial(CsvFiles, read_texts=read_csv, plan=plan), as_texts
+            table, partial(_csv_files, read_texts=read_csv, plan=plan), as_texts
         )
 
 
@@ -356,12 +360,12 @@ def _listed(table: Sequence[Any]) -> list[str]:
 def file_kind(path: str) -> str:
     """The kind of a file by its name: "parquet", "csv" or "other".
 
-    Workbooks, ARFF and files of Stata are CSV where something reads their texts.
+    Workbooks, ARFF and files of Stata are CSV, as their cells are read as texts.
     """
     suffix = inner_suffix(path)
-    if suffix in _PARQUET:
+    if suffix in PARQUET:
         return "parquet"
-    return "csv" if suffix in (".csv", ".tsv", ".txt", *UNREAD) else "other"
+    return "csv" if suffix in (".csv", ".tsv", ".txt", *ONLY_READ) else "other"
 
 
 def _files(
@@ -394,6 +398,17 @@ def _files(
         decisions=table.decisions,
         missing=table.missing,
     )
+
+
+def _csv_files(
+    paths: tuple[str, ...], read_texts: ReadTexts | None, plan: ReadingPlan | None
+) -> CsvFiles:
+    """Files of text, by default read as commands read them."""
+    if read_texts is None:
+        form = FileFormat()
+        plan = form.plan(plan, is_csv=not declares_columns(paths[0]))
+        read_texts = partial(present_cells, form=form.of_plan(plan))
+    return CsvFiles(paths, read_texts, plan)
 
 
 def file_identity(path: str, *, is_whole: bool = False) -> list[Any]:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from pathlib import Path
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv as pa_csv
 
 from bayleaf.data.dates import zone_name
 from bayleaf.data.reading_plan import ReadingPlan
 from bayleaf.data.tables.columns import Name
 from bayleaf.data.text_forms import (
-    MISSING_TEXTS,
     WRITTEN,
     TextDecision,
     TextEvidence,
@@ -25,13 +22,6 @@ from bayleaf.data.text_forms import (
 )
 from bayleaf.wording import quoted
 
-_BLOCK_BYTES = 1 << 24
-_SEPARATORS = {".tsv": "\t"}
-# How files whose names end so are compressed.
-CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
-# Other tables of texts, which only the command line reads.
-UNREAD = (".xlsx", ".xlsm", ".arff", ".dta")
-
 ReadTexts = Callable[[str], Iterator[pa.RecordBatch]]
 
 
@@ -40,19 +30,17 @@ class CsvFiles:
     """Several CSV files of the same columns, read as one table.
 
     They are read once to find out what the texts of a column spell in all its cells,
-    and then once more. Empty cells and what usually replaces them are missing.
+    and then once more.
     """
 
     paths: tuple[str, ...]
-    read_texts: ReadTexts | None = None  # batches of text, not a plain reader's
+    read_texts: ReadTexts  # the rows of a file as batches of text
     plan: ReadingPlan | None = None
 
     @property
     def missing(self) -> tuple[str, ...]:
         """The texts of cells that are missing, whatever the column."""
-        missing = None if self.plan is None else self.plan.missing
-        usual = ("", *MISSING_TEXTS) if self.read_texts is None else ()
-        return usual if missing is None else missing
+        return () if self.plan is None else self.plan.missing or ()
 
     @cached_property
     def decisions(self) -> dict[Name, TextDecision]:
@@ -116,10 +104,9 @@ class CsvFiles:
 
     def text_batches(self) -> Iterator[pa.RecordBatch]:
         """The rows as text."""
-        read = self.read_texts or partial(_text_batches_of, missing=self.missing)
         names: list[str] | None = None
         for path in self.paths:
-            for batch in read(path):
+            for batch in self.read_texts(path):
                 if names is not None and batch.schema.names != names:
                     raise ValueError(
                         f"{path} has other columns than {self.paths[0]}; pass files of "
@@ -129,45 +116,6 @@ class CsvFiles:
                     check_columns(batch.schema)
                 names = batch.schema.names
                 yield batch
-
-
-def _text_batches_of(path: str, missing: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """One file's rows as text."""
-    if inner_suffix(path) in UNREAD:
-        raise ValueError(
-            f"cannot read {path}: only the command line reads {inner_suffix(path)}; "
-            "pass a data frame of it"
-        )
-    parse = pa_csv.ParseOptions(
-        newlines_in_values=True, delimiter=_SEPARATORS.get(inner_suffix(path), ",")
-    )
-    codec = CODECS.get(Path(path).suffix.lower())
-    read = partial(
-        pa_csv.open_csv,
-        read_options=pa_csv.ReadOptions(block_size=_BLOCK_BYTES),
-        parse_options=parse,
-    )
-    try:
-        names = read(pa.input_stream(path, codec)).schema.names
-        options = pa_csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.string()),
-            null_values=[*missing],
-            strings_can_be_null=True,
-        )
-        batches = read(pa.input_stream(path, codec), convert_options=options)
-        # Files without rows have columns all the same.
-        yield pa.RecordBatch.from_pylist([], schema=batches.schema)
-        yield from batches
-    except pa.ArrowInvalid as error:
-        raise ValueError(f"cannot read {path}: {error}") from error
-
-
-def inner_suffix(path: str) -> str:
-    """The suffix of a name in lower case, without those of compression."""
-    inner = Path(path)
-    while inner.suffix.lower() in CODECS:
-        inner = inner.with_suffix("")
-    return inner.suffix.lower()
 
 
 def _type_of(evidence: TextEvidence, decision: TextDecision | None) -> pa.DataType:

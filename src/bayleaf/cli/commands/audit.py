@@ -8,14 +8,15 @@ from typing import Any
 
 from bayleaf.cli.display import draw, progress, report_written, show
 from bayleaf.cli.options import (
-    FileFormat,
+    USUAL_FORMAT,
     Flag,
+    FormatOptions,
     Loss,
     OptionalOutput,
     Strings,
     Table,
-    split_names,
 )
+from bayleaf.data.files.file_format import split_names
 from bayleaf.wording import quoted
 
 
@@ -35,7 +36,7 @@ def audit(
     min_count: int = 1,
     output: OptionalOutput = None,
     picture: Path | None = None,
-    form: FileFormat | None = None,
+    form: FormatOptions = USUAL_FORMAT,
     json: Flag = False,
 ) -> int:
     """Compare a classifier's predictions for groups of rows.

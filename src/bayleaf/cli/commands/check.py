@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from bayleaf.cli.display import print_file, print_json, recommend_regressor
 from bayleaf.cli.model_options import REGRESSOR, ModelOptions
-from bayleaf.cli.options import Drop, FileFormat, Flag, Json, Table, Weight
+from bayleaf.cli.options import (
+    USUAL_FORMAT,
+    Drop,
+    Flag,
+    FormatOptions,
+    Json,
+    Table,
+    Weight,
+)
 
 if TYPE_CHECKING:
     from bayleaf.cli.table_reading import EmptyTargets
@@ -21,7 +29,7 @@ def check(
     target: str | None = None,
     drop: Drop = (),
     weight: Weight = None,
-    form: FileFormat | None = None,
+    form: FormatOptions = USUAL_FORMAT,
     options: ModelOptions | None = None,
     plan: Flag = False,
     json: Json = False,
@@ -46,12 +54,12 @@ def check(
         WeightedRows,
         class_variable,
     )
-    from bayleaf.cli.csv_reading import called
-    from bayleaf.cli.file_facts import FileFacts
     from bayleaf.cli.table_reading import file_format, has_csv, training_table
     from bayleaf.data.column_table import ColumnTable
     from bayleaf.data.discretizers import resolve_discretizer
     from bayleaf.data.encoder_learning import Target, learn_encoder
+    from bayleaf.data.files.csv_reading import called
+    from bayleaf.data.files.file_facts import FileFacts
     from bayleaf.data.tables.frames import to_columns
     from bayleaf.wording import visible
 
@@ -78,7 +86,6 @@ def check(
         variable = class_variable(table, labels, rows.classes)
         known = Target(variable, rows.class_codes)
         recommend_regressor(rows.classes, target)
-    form = form or FileFormat()
     estimator._plan = form.plan(None, is_csv=has_csv(data))
     rules = encoder_rules(estimator)
     encoder, _ = learn_encoder(rows.parts, known, rows.weights, discretizer, rules)

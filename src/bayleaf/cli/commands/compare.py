@@ -18,9 +18,10 @@ from bayleaf.cli.display import (
 )
 from bayleaf.cli.model_options import REGRESSOR, ModelOptions, Models, model_names
 from bayleaf.cli.options import (
+    USUAL_FORMAT,
     Drop,
-    FileFormat,
     Flag,
+    FormatOptions,
     Loss,
     PlanFile,
     Table,
@@ -77,7 +78,7 @@ def compare(
     baseline: str = "best",
     loss: Loss = None,
     split: FoldOptions | None = None,
-    form: FileFormat | None = None,
+    form: FormatOptions = USUAL_FORMAT,
     options: ModelOptions | None = None,
     description_length: Flag = False,
     csv: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
@@ -201,7 +202,7 @@ def compare_models(
     split: FoldOptions,
     *,
     seed: int,
-    form: FileFormat | None,
+    form: FormatOptions,
     baseline: str = "best",
     loss: str | None = None,
     positive: str | None = None,
@@ -276,7 +277,7 @@ def show_regressors(
     targets: Sequence[str],
     split: FoldOptions,
     options: ModelOptions,
-    form: FileFormat | None,
+    form: FormatOptions,
     *,
     as_json: bool,
 ) -> None:
@@ -306,14 +307,15 @@ def _training_table(
     data: str,
     target: str,
     split: FoldOptions,
-    form: FileFormat | None,
+    form: FormatOptions,
     aside: str | None,
 ) -> tuple[TrainingColumns, ReadingPlan]:
     """The columns of a file and how it is read; reports rows with an empty target."""
     from bayleaf.cli.table_reading import has_csv, training_table
+    from bayleaf.data.reading_plan import ReadingPlan
 
-    form = form or FileFormat()
-    reading = form.plan(split.plan, is_csv=has_csv(data))
+    given = None if split.plan is None else ReadingPlan.load(split.plan)
+    reading = form.plan(given, is_csv=has_csv(data))
     table = training_table(
         data,
         target,
@@ -333,7 +335,7 @@ def _regression_scores(
     target: str,
     split: FoldOptions,
     seed: int,
-    form: FileFormat | None,
+    form: FormatOptions,
 ) -> tuple[RegressionScores, EmptyTargets]:
     """Cross-validate a regressor on a file; and the rows with an empty target."""
     from bayleaf.classifiers.shared.parameters import numbers_of

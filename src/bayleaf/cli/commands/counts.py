@@ -6,7 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from bayleaf.cli.display import print_json, progress, report_written
-from bayleaf.cli.options import FileFormat, Flag, Output, Strings, Weight
+from bayleaf.cli.options import (
+    USUAL_FORMAT,
+    Flag,
+    FormatOptions,
+    Output,
+    Strings,
+    Weight,
+)
 
 COUNTS = ".counts"
 
@@ -18,7 +25,7 @@ def counts(
     scale: float | None = None,
     weight: Weight = None,
     output: Output,
-    form: FileFormat | None = None,
+    form: FormatOptions = USUAL_FORMAT,
     json: Flag = False,
 ) -> int:
     """Count tables as a model reads them, or add up what was counted.

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayleaf.cli.display import draw, progress, show
-from bayleaf.cli.options import FileFormat, Flag, Weight
+from bayleaf.cli.options import USUAL_FORMAT, Flag, FormatOptions, Weight
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,7 +19,7 @@ def drift(
     weight: Weight = None,
     picture: Path | None = None,
     seed: int = 0,
-    form: FileFormat | None = None,
+    form: FormatOptions = USUAL_FORMAT,
     json: Flag = False,
 ) -> int:
     """Compare the rows of a table with a model of other rows.

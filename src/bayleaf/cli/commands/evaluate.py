@@ -16,7 +16,7 @@ from bayleaf.cli.commands.compare import (
 )
 from bayleaf.cli.display import print_json
 from bayleaf.cli.model_options import EVALUATED, ModelOptions, Models, model_names
-from bayleaf.cli.options import FileFormat, Flag, Table
+from bayleaf.cli.options import USUAL_FORMAT, Flag, FormatOptions, Table
 
 
 def evaluate(
@@ -27,7 +27,7 @@ def evaluate(
     loss: str | None = None,
     positive: str | None = None,
     split: FoldOptions | None = None,
-    form: FileFormat | None = None,
+    form: FormatOptions = USUAL_FORMAT,
     options: ModelOptions | None = None,
     json: Flag = False,
 ) -> int:

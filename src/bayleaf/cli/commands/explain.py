@@ -10,8 +10,9 @@ from cyclopts import Parameter
 
 from bayleaf.cli.display import print_json, progress
 from bayleaf.cli.options import (
-    FileFormat,
+    USUAL_FORMAT,
     Flag,
+    FormatOptions,
     Json,
     ModelFile,
     Strings,
@@ -45,7 +46,7 @@ def explain(
     cost_per_step: Strings = (),
     robustness: Flag = False,
     intervals: Flag = False,
-    form: FileFormat | None = None,
+    form: FormatOptions = USUAL_FORMAT,
     json: Json = False,
 ) -> int:
     """Explain the predicted class of rows: what each feature adds to the log-odds.
@@ -129,7 +130,7 @@ def explain(
 
 
 def _encoded(
-    encoder: TableEncoder, data: str, lines: Sequence[int], form: FileFormat | None
+    encoder: TableEncoder, data: str, lines: Sequence[int], form: FormatOptions
 ) -> EncodedTable:
     """The features of rows of a file, which are named by their lines below the header.
 
@@ -137,7 +138,8 @@ def _encoded(
     """
     import pyarrow as pa
 
-    from bayleaf.cli.table_reading import UnknownReport, encode_batch, read_batches
+    from bayleaf.cli.table_reading import UnknownReport, encode_batch
+    from bayleaf.data.files.table_files import read_batches
 
     if any(line < 1 for line in lines):
         raise ValueError(f"--line must be at least 1, got {min(lines)}")
@@ -166,13 +168,14 @@ def _encoded(
 def _show_robustness(
     predictor: Predictor,
     data: str,
-    form: FileFormat | None,
+    form: FormatOptions,
     immutable: Sequence[str],
     *,
     as_json: bool,
 ) -> None:
     """Show how robust the predictions of all rows of a file are."""
-    from bayleaf.cli.table_reading import UnknownReport, encode_batch, read_batches
+    from bayleaf.cli.table_reading import UnknownReport, encode_batch
+    from bayleaf.data.files.table_files import read_batches
     from bayleaf.explain import Robustness, RobustnessOfRows, robustness_of_rows
 
     features = _mutable(predictor, immutable)

@@ -6,7 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from bayleaf.cli.options import FileFormat, OptionalOutput, Source, Strings, split_names
+from bayleaf.cli.options import (
+    USUAL_FORMAT,
+    FormatOptions,
+    OptionalOutput,
+    Source,
+    Strings,
+)
+from bayleaf.data.files.file_format import split_names
 from bayleaf.wording import quoted, visible
 
 
@@ -22,7 +29,7 @@ def explore(
     words_template: Path | None = None,
     immutable: Strings = (),
     actionable: Strings = (),
-    form: FileFormat | None = None,
+    form: FormatOptions = USUAL_FORMAT,
 ) -> int:
     """Write one page that shows a model and computes what it says, and open it.
 

@@ -17,7 +17,16 @@ from bayleaf.cli.display import (
     text_width,
 )
 from bayleaf.cli.model_options import ModelOptions
-from bayleaf.cli.options import Drop, FileFormat, Flag, Output, PlanFile, Source, Weight
+from bayleaf.cli.options import (
+    USUAL_FORMAT,
+    Drop,
+    Flag,
+    FormatOptions,
+    Output,
+    PlanFile,
+    Source,
+    Weight,
+)
 from bayleaf.cli.run_record import is_verbose
 from bayleaf.wording import counted, in_bits, plain, shown_name, size_text
 
@@ -33,7 +42,7 @@ def fit(
     weight: Weight = None,
     memory: str | None = None,
     store: Path | None = None,
-    form: FileFormat | None = None,
+    form: FormatOptions = USUAL_FORMAT,
     plan: PlanFile = None,
     options: ModelOptions | None = None,
     arcs: Flag = False,
@@ -84,6 +93,7 @@ def fit(
         training_table,
     )
     from bayleaf.data.memory import size_in_bytes
+    from bayleaf.data.reading_plan import ReadingPlan
     from bayleaf.io.atomic import check_writable
     from bayleaf.io.native.count_store import CountFile
     from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
@@ -108,8 +118,8 @@ def fit(
             f"{type(estimator).__name__} takes a table in memory; name one file, "
             "without --memory and --store"
         )
-    form = form or FileFormat()
-    reading = form.plan(plan, is_csv=has_csv(data))
+    given = None if plan is None else ReadingPlan.load(plan)
+    reading = form.plan(given, is_csv=has_csv(data))
     described = note = ""
     empty = EmptyTargets(target)
     with progress() as work:

@@ -10,8 +10,9 @@ from cyclopts import App
 
 from bayleaf.cli.display import BAD_INPUT, print_json, print_json_text
 from bayleaf.cli.options import (
+    USUAL_FORMAT,
     Drop,
-    FileFormat,
+    FormatOptions,
     Json,
     Strings,
     Table,
@@ -46,7 +47,7 @@ def learn(
     column: Strings = (),
     drop: Drop = (),
     weight: Weight = None,
-    form: FileFormat | None = None,
+    form: FormatOptions = USUAL_FORMAT,
     linkage: Literal["information", "hamming"] = "information",
     linkage_arity: Literal["binary", "multiway"] = "binary",
     discretizer: Literal[
@@ -93,7 +94,7 @@ def check(
     hierarchies: Path,
     data: Table,
     *,
-    form: FileFormat | None = None,
+    form: FormatOptions = USUAL_FORMAT,
     json: Json = False,
 ) -> int:
     """Check whether value hierarchies fit the columns of a table.

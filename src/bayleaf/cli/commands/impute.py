@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayleaf.cli.display import progress
-from bayleaf.cli.options import FileFormat, Flag, Table, TableOutput, WholeNumber
+from bayleaf.cli.options import (
+    USUAL_FORMAT,
+    Flag,
+    FormatOptions,
+    Table,
+    TableOutput,
+    WholeNumber,
+)
 from bayleaf.wording import counted
 
 if TYPE_CHECKING:
@@ -24,7 +31,7 @@ def impute(
     impossible: Literal["error", "missing"] = "error",
     add_columns: Flag = False,
     output: TableOutput = "-",
-    form: FileFormat | None = None,
+    form: FormatOptions = USUAL_FORMAT,
     safe_csv: bool = True,
 ) -> int:
     """Fill in the missing cells of a table, given what each row holds.
@@ -64,15 +71,15 @@ def impute(
     """
     import pyarrow as pa
 
-    from bayleaf.cli.csv_reading import called
     from bayleaf.cli.table_reading import (
         UnknownReport,
-        read_batches,
         rows_of,
         table_as_read,
         with_plain_texts,
     )
     from bayleaf.cli.table_writing import is_csv, writing
+    from bayleaf.data.files.csv_reading import called
+    from bayleaf.data.files.table_files import read_batches
     from bayleaf.inference.encoded_rows import unknown_in_table
     from bayleaf.io import read_network
     from bayleaf.loading import read_model_or_network
@@ -88,7 +95,7 @@ def impute(
         work.say(f"reading {called(data)}")
         batches = list(read_batches(data, form, rows))
         original = pa.Table.from_batches(batches)
-        table = table_as_read(original, form or FileFormat(), encoder)
+        table = table_as_read(original, form, encoder)
         if unknown == "missing":
             cells = unknown_in_table(network.domain, table)
             report.add(cells, range(1, table.num_rows + 1))

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bayleaf.cli.display import print_file, print_json, show
 from bayleaf.cli.options import (
-    FileFormat,
+    USUAL_FORMAT,
     Flag,
+    FormatOptions,
     Json,
     ModelFile,
     Source,
@@ -32,7 +33,7 @@ def inspect(
     structure: Literal["text", "dot"] | None = None,
     importance: Source | None = None,
     target: str | None = None,
-    form: FileFormat | None = None,
+    form: FormatOptions = USUAL_FORMAT,
     json: Json = False,
 ) -> int:
     """Show a model: its summary, a table, shape, rules, hierarchy, arcs, importance.
@@ -151,7 +152,7 @@ def _show_importance(
     predictor: Predictor,
     source: str,
     target: str | None,
-    form: FileFormat | None,
+    form: FormatOptions,
     *,
     as_json: bool,
 ) -> None:

@@ -9,13 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayleaf.cli.display import progress
-from bayleaf.cli.options import FileFormat, ModelFile, Source, TableOutput
+from bayleaf.cli.options import (
+    USUAL_FORMAT,
+    FormatOptions,
+    ModelFile,
+    Source,
+    TableOutput,
+)
 from bayleaf.wording import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from bayleaf.cli.csv_rows import CsvRows
+    from bayleaf.data.files.csv_rows import CsvRows
     from bayleaf.predictions.prediction_files import Score
 
 
@@ -24,7 +30,7 @@ def predict(
     data: Source,
     *,
     output: TableOutput = "-",
-    form: FileFormat | None = None,
+    form: FormatOptions = USUAL_FORMAT,
     probabilities: bool = True,
     safe_csv: bool = True,
 ) -> int:
@@ -57,10 +63,10 @@ def predict(
     from bayleaf.cli.table_reading import (
         UnknownReport,
         encode_batch,
-        file_batches,
         is_many_files,
         rows_of,
     )
+    from bayleaf.data.files.table_files import file_batches
     from bayleaf.io import read_model
     from bayleaf.predictions.prediction_files import (
         predict_files,
@@ -106,14 +112,14 @@ def predict(
 def _predict_file(
     score: Score,
     data: str,
-    form: FileFormat | None,
+    form: FormatOptions,
     output: str,
     guarded: list[str],
     rows: CsvRows | None,
 ) -> None:
     """Predict one file into another."""
-    from bayleaf.cli.table_reading import read_batches
     from bayleaf.cli.table_writing import writing
+    from bayleaf.data.files.table_files import read_batches
     from bayleaf.progress import Work
 
     n_rows, work = 0, Work()

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from bayleaf.cli.display import print_json
-from bayleaf.cli.options import Flag, Json, Strings, split_names
+from bayleaf.cli.options import Flag, Json, Strings
+from bayleaf.data.files.file_format import split_names
 from bayleaf.wording import format_number, in_bits, shown_name, visible
 
 if TYPE_CHECKING:

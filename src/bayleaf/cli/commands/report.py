@@ -10,14 +10,15 @@ from cyclopts import Parameter
 
 from bayleaf.cli.display import print_json, progress
 from bayleaf.cli.options import (
-    FileFormat,
+    USUAL_FORMAT,
     Flag,
+    FormatOptions,
     Loss,
     OptionalOutput,
     Table,
     Weight,
-    split_names,
 )
+from bayleaf.data.files.file_format import split_names
 from bayleaf.wording import quoted, visible
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def report(
     seed: int = 0,
     title: str | None = None,
     card: CardOptions | None = None,
-    form: FileFormat | None = None,
+    form: FormatOptions = USUAL_FORMAT,
     json: Flag = False,
 ) -> int:
     """Write one page on what a model learned, how good it is, and why it says so.

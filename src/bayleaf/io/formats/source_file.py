@@ -9,13 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from bayleaf.io.bounded import opened, read_at_most
-from bayleaf.io.errors import ModelFileError
-from bayleaf.io.text_encodings import (
+from bayleaf.data.files.text_encodings import (
     encoding_hint,
     unlikely_western,
     utf_16_without_mark,
 )
+from bayleaf.io.bounded import opened, read_at_most
+from bayleaf.io.errors import ModelFileError
 
 # Larger files are refused before they are read.
 MAX_BYTES = 1 << 28

@@ -23,6 +23,7 @@ from defusedxml.ElementTree import DefusedXMLParser, ParseError  # type: ignore[
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import MAX_STATES
+from bayleaf.data.files.text_encodings import utf_16_without_mark
 from bayleaf.io.formats.full_tables import FullTable, NetworkWriter, network_writer
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, SafeNames
 from bayleaf.io.formats.source_file import (
@@ -36,7 +37,6 @@ from bayleaf.io.formats.source_file import (
     text_in,
     windows_text,
 )
-from bayleaf.io.text_encodings import utf_16_without_mark
 
 MAX_DEPTH = 100
 MAX_ELEMENTS = 500_000

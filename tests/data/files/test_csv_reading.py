@@ -12,16 +12,16 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pytest
 
-from bayleaf.cli import csv_reading
-from bayleaf.cli.csv_reading import end_of_rows, read_csv, read_csv_batches
-from bayleaf.cli.file_facts import FileFacts
-from bayleaf.cli.options import FileFormat
+from bayleaf.data.files import csv_reading
+from bayleaf.data.files.csv_reading import end_of_rows, read_csv, read_csv_batches
+from bayleaf.data.files.file_facts import FileFacts
+from bayleaf.data.files.file_format import FileFormat
 
 # Reads a block and comes to its end, with a reader that nobody has closed or will.
 _ENDING = """
 import sys, time
-from bayleaf.cli import csv_reading
-from bayleaf.cli.options import FileFormat
+from bayleaf.data.files import csv_reading
+from bayleaf.data.files.file_format import FileFormat
 csv_reading.BLOCK_BYTES = 1 << 12
 read = csv_reading._Chunks.read
 def slow(self, size=-1):
@@ -63,7 +63,7 @@ def test_a_block_ends_where_arrow_ends_a_row() -> None:
 def test_batches_have_the_rows_of_the_whole_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bayleaf.cli.csv_reading.BLOCK_BYTES", 64)
+    monkeypatch.setattr("bayleaf.data.files.csv_reading.BLOCK_BYTES", 64)
     rows = [f'{i},5" x' if i % 3 else f'"{i}\n""",' for i in range(200)]
     path = tmp_path / "quotes.csv"
     path.write_text("a,b\n" + "\n".join(rows))

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from bayleaf.cli.fixed_widths import Gaps, aligned_columns, parts_between
-from bayleaf.cli.options import BLANK, SEPARATORS, FileFormat
+from bayleaf.data.files.file_format import BLANK, SEPARATORS, FileFormat
+from bayleaf.data.files.fixed_widths import Gaps, aligned_columns, parts_between
 from bayleaf.data.text_forms import MISSING_MARKERS, is_marker
 from bayleaf.wording import counted
 

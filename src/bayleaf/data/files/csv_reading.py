@@ -16,7 +16,7 @@ import stat
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from itertools import chain, compress, islice
 from operator import not_
 from pathlib import Path
@@ -26,22 +26,28 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from bayleaf.cli.arff_files import ArffFile
-from bayleaf.cli.csv_dialects import (
+from bayleaf.data.files.arff_files import ArffFile
+from bayleaf.data.files.csv_dialects import (
     Dialect,
     collapse_blanks,
     dialect_of,
     footer_start,
     total_row,
 )
-from bayleaf.cli.csv_rows import CsvRows
-from bayleaf.cli.file_facts import FileFacts
-from bayleaf.cli.file_kinds import STATA, WORKBOOK, other_kind
-from bayleaf.cli.options import BLANK, SEPARATORS, FileFormat
-from bayleaf.cli.stata_files import StataFile
-from bayleaf.cli.workbooks import sheet_text
+from bayleaf.data.files.csv_rows import CsvRows
+from bayleaf.data.files.file_facts import FileFacts
+from bayleaf.data.files.file_format import BLANK, SEPARATORS, FileFormat
+from bayleaf.data.files.file_kinds import (
+    CODECS,
+    STATA,
+    WORKBOOK,
+    inner_suffix,
+    other_kind,
+)
+from bayleaf.data.files.stata_files import StataFile
+from bayleaf.data.files.text_encodings import encoding_hint
+from bayleaf.data.files.workbooks import sheet_text
 from bayleaf.data.text_forms import NO_SIGNS, TRUTHS, TextEvidence, file_signs
-from bayleaf.streams.csv_files import CODECS, inner_suffix
 from bayleaf.wording import counted, cut, name_list, quoted, shown_name
 
 _LOGGER = logging.getLogger("bayleaf")
@@ -407,7 +413,11 @@ def _are_signs(quotes: Sequence[int], begins: Sequence[bool]) -> list[bool]:
 
 
 def _without_footer(
-    blocks: Iterator[bytes], dialect: Dialect, called: str, below: list[bytes]
+    blocks: Iterator[bytes],
+    dialect: Dialect,
+    source: str,
+    form: FileFormat,
+    below: list[bytes],
 ) -> Iterator[bytes]:
     """The rows of a file without lines `below` them, which are reported."""
     last = b""
@@ -426,15 +436,21 @@ def _without_footer(
     footer = b"".join(lines[first:]).strip()
     if footer:
         below.append(footer)
-        _report_footer(called, footer.decode("utf-8", "replace").strip(' "'))
+        text = footer.decode("utf-8", "replace").strip(' "')
+        shown = quoted(cut(text, 60))
+        form.report(f"below the rows of {called(source)}, {shown} is skipped")
     if total := total_row(lines[:first], dialect.separator):
-        _report_total(called, total.decode("utf-8", "replace"))
+        shown = quoted(cut(total.decode("utf-8", "replace"), 60))
+        form.report(
+            f"the last row of {called(source)}, {shown}, looks like totals of the "
+            "others; remove it unless it is one of them"
+        )
     if first:
         yield b"".join(lines[:first])
 
 
 def _without_copies(
-    blocks: Iterator[bytes], header: bytes, called: str
+    blocks: Iterator[bytes], header: bytes, source: str, form: FileFormat
 ) -> Iterator[bytes]:
     """The rows of a file; lines that repeat its header are blank, and reported."""
     copy = re.compile(rb"(?m)^%s(?=\r?$)" % re.escape(header))
@@ -459,36 +475,10 @@ def _without_copies(
     if left and left.rstrip(b"\r") != header:
         yield left
     if n_copies:
-        _report_copies(called, n_copies)
-
-
-@cache
-def _report_copies(called: str, n_copies: int) -> None:
-    """Report copies of the header once, though files may be read several times."""
-    lines = counted(n_copies, "line")
-    print(
-        f"bayleaf: the header of {called} is repeated in {lines}, left out",
-        file=sys.stderr,
-    )
-
-
-@cache
-def _report_total(called: str, text: str) -> None:
-    """Report a last row that looks like totals once, however often it is read."""
-    print(
-        f"bayleaf: the last row of {called}, {quoted(cut(text, 60))}, looks like "
-        "totals of the others; remove it unless it is one of them",
-        file=sys.stderr,
-    )
-
-
-@cache
-def _report_footer(called: str, text: str) -> None:
-    """Report lines below the rows once, though files may be read several times."""
-    print(
-        f"bayleaf: below the rows of {called}, {quoted(cut(text, 60))} is skipped",
-        file=sys.stderr,
-    )
+        n_lines = counted(n_copies, "line")
+        form.report(
+            f"the header of {called(source)} is repeated in {n_lines}, left out"
+        )
 
 
 class _Start(NamedTuple):
@@ -550,12 +540,19 @@ class _Start(NamedTuple):
                 first += b"\n"
             # Blank lines keep the numbers of lines.
             first += b"\n" * len(b"".join(second + units).splitlines())
+        remedy = form.ask("--no-header", "pass a data frame with names")
         if len({*names}) < len(names) and dialect.is_like_data:
             raise ValueError(
                 f"the first line of {called(source)} looks like values, not like "
-                "distinct names; give --no-header if the file has no header"
+                f"distinct names; {remedy} if the file has no header"
             )
         check_names([n for j, n in enumerate(names) if j not in dialect.empty], source)
+        if dialect.is_like_data and not form.is_of_command:
+            # Commands show the note with what is unusual of the file.
+            form.report(
+                f"the first line of {called(source)} looks like values; {remedy} if it "
+                "is a row"
+            )
         columns = [*names, *[""] * dialect.is_trailing]
         empty = [*dialect.empty, *range(len(names), len(columns))]
         for number, index in enumerate(empty, 1):
@@ -577,8 +574,8 @@ class _Start(NamedTuple):
             blocks = _blocks(_Chunks(plain).buffered())
             copy = collapse(copy).rstrip()
         if dialect.is_apart and b"\n" not in copy:
-            blocks = _without_copies(blocks, copy, called(source))
-        blocks = _without_footer(blocks, dialect, called(source), below)
+            blocks = _without_copies(blocks, copy, source, form)
+        blocks = _without_footer(blocks, dialect, source, form, below)
         described = dialect.described(form) or "commas between cells"
         _LOGGER.info("%s is read with %s", called(source), described)
         chunks = _Chunks(chain([first], blocks))
@@ -839,8 +836,6 @@ def _has_codes(texts: pa.ChunkedArray) -> bool:
 
 def _wrong_encoding(source: str, form: FileFormat) -> ValueError:
     """The error of a file in another encoding, with those in which it is text."""
-    from bayleaf.io.text_encodings import encoding_hint
-
     given = form.encoding or "UTF-8"
     where, bad = called(source), b""
     if source != "-":
@@ -853,7 +848,8 @@ def _wrong_encoding(source: str, form: FileFormat) -> ValueError:
                 # What fits many lines fits less by chance.
                 bad += b"".join(line for _, line in islice(lines, 1000))
     hint = encoding_hint(bad, but=given)
-    return ValueError(f"{where} is not text in {given}; give --encoding: {hint}")
+    remedy = form.ask("--encoding", "save it as UTF-8, or pass a data frame")
+    return ValueError(f"{where} is not text in {given}; {remedy}: {hint}")
 
 
 def _lines_not_in(stream: IO[bytes], encoding: str) -> Iterator[tuple[int, bytes]]:

@@ -11,19 +11,18 @@ from typing import Any
 
 import pyarrow as pa
 
-from bayleaf.cli.csv_reading import called, check_readable, no_rows
-from bayleaf.cli.file_facts import FileFacts
-from bayleaf.cli.file_kinds import other_kind
+from bayleaf.data.files.csv_reading import called, check_readable, no_rows
+from bayleaf.data.files.file_facts import FileFacts
+from bayleaf.data.files.file_kinds import JSON, other_kind
 from bayleaf.wording import quoted
 
 _SPACE = re.compile(r"\s*")
-_SUFFIXES = {".json", ".jsonl", ".ndjson"}
 
 
 def is_json(source: str) -> bool:
     """Whether a file's suffix is one of JSON, or standard input begins so."""
     if source != "-":
-        return Path(source).suffix.lower() in _SUFFIXES
+        return Path(source).suffix.lower() in JSON
     peek: Callable[[], bytes] | None = getattr(
         getattr(sys.stdin, "buffer", None), "peek", None
     )

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+# How files whose names end so are compressed.
+CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
+PARQUET = (".parquet", ".pq")
+JSON = (".json", ".jsonl", ".ndjson")
+# Tables of text in files of their own kinds, which are read but not written.
+ONLY_READ = (".xlsx", ".xlsm", ".arff", ".dta")
 _EXPORT = "save the table as CSV or Parquet"
 _UNPACK = "unpack it, or let its name end in "
 WORKBOOK, STATA = "an Excel workbook (.xlsx)", "a Stata file (.dta)"
@@ -58,3 +65,11 @@ def other_kind(start: bytes, suffix: str = "") -> tuple[str, str] | None:
         return WORKBOOK, _EXPORT
     kinds = ((kind, hint) for sign, kind, hint in _KINDS if re.match(sign, start))
     return next(kinds, None)
+
+
+def inner_suffix(path: str) -> str:
+    """The suffix of a name in lower case, without those of compression."""
+    inner = Path(path)
+    while inner.suffix.lower() in CODECS:
+        inner = inner.with_suffix("")
+    return inner.suffix.lower()

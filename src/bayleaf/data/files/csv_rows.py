@@ -14,9 +14,9 @@ from itertools import chain
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bayleaf.cli.csv_dialects import Dialect, collapse_blanks
-from bayleaf.cli.fixed_widths import FixedColumns, parts_between
-from bayleaf.cli.options import BLANK
+from bayleaf.data.files.csv_dialects import Dialect, collapse_blanks
+from bayleaf.data.files.file_format import BLANK
+from bayleaf.data.files.fixed_widths import FixedColumns, parts_between
 from bayleaf.data.tables.array_columns import arrow_of
 from bayleaf.data.text_forms import TRUTHS, TextEvidence, decide
 from bayleaf.wording import quoted

@@ -12,7 +12,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from bayleaf.cli.workbooks import cell_text
+from bayleaf.data.files.workbooks import cell_text
 from bayleaf.wording import cut, quoted
 
 # What pandas raises for files that cannot be read.

@@ -1,0 +1,1 @@
+"""Files of tables: their kinds, layouts and cells."""
