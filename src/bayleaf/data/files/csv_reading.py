@@ -848,7 +848,9 @@ def _wrong_encoding(source: str, form: FileFormat) -> ValueError:
                 # What fits many lines fits less by chance.
                 bad += b"".join(line for _, line in islice(lines, 1000))
     hint = encoding_hint(bad, but=given)
-    remedy = form.ask("--encoding", "save it as UTF-8, or pass a data frame")
+    remedy = form.ask(
+        "--encoding", "save it as UTF-8, or pass a data frame read with encoding"
+    )
     return ValueError(f"{where} is not text in {given}; {remedy}: {hint}")
 
 
