@@ -68,7 +68,7 @@ from bayleaf.typing import ByName
 # Left-out log-probabilities that are held at most: 160 MB.
 _MAX_EVIDENCE = 40_000_000
 # Of a limit of memory, the networks and the evidence of left-out rows get one share
-# each; of the latter there are two copies of four bytes.
+# each; a number of the latter takes four bytes, and what is computed of it as many.
 _SHARES, _BYTES_OF_EVIDENCE = 5, 8
 # Bytes of all networks: file and predictions stay as small as those of other models.
 _MODEL_SIZE = 1 << 27

@@ -15,9 +15,6 @@ from bayleaf.native.signatures import native
 
 Rows = NDArray[np.int32]
 
-# Weights are worked off so many at a time.
-_LANES = 8
-
 # Joins values until one cluster is left. `shares` are those of the rows with each value
 # in each state of the context variables, one after another from `starts` on;
 # overwritten. Clusters differ `by_modes`, or by information; a share is as large as the
@@ -46,23 +43,23 @@ partition_rows = native(
     variable, in branch_of i8[card], card, out starts i8[n_parts + 1], n_parts)""",
     "packed, rows, variable, branch_of, starts",
 )
-# Rows with contrasts: the log-probabilities under each class less those under the
-# first, filled up with zeros to `contrast_width`. Ranges have the first row and end of
+# Rows with log-probabilities under each class. Ranges have the first row and end of
 # those that count; parameters are the weights, then a bias for each class.
-_LOSS = """n_weights = _weight_count(contrasts, parameters),
-    in contrasts f4[n_rows, n_contrasts, width], n_rows, n_contrasts, width,
-    in own i8[n_rows], in row_weights f8[n_rows], in ranges i8[n_ranges, 2], n_ranges"""
+_LOSS = """n = _parameter_count(logs), in logs f4[n_rows, n_classes, n_weights], n_rows,
+    n_classes, n_weights, in own i8[n_rows], in row_weights f8[n_rows],
+    in ranges i8[n_ranges, 2], n_ranges"""
 _weighted_loss = native(
-    f"""bl_weighted_loss({_LOSS}, in parameters f8[n], n_weights, out gradient f8[n],
+    f"""bl_weighted_loss({_LOSS}, in parameters f8[n], out gradient f8[n],
     out loss f8[1])"""
 )
-# Takes parameters to the least penalised loss, weights staying above zero: half of
-# `pull` times the squared distance from `centre` is the penalty. Ends after
-# `max_steps`, or where a step gains less than `tolerance`, a share of the loss. Threads
-# change no result.
-weights_descent = native(
-    f"""bl_weights_descent({_LOSS}, out parameters f8[n], n_weights, in centre f8[n],
-    in pull f8[n], int max_steps, real tolerance, int n_threads)"""
+# Takes each row of parameters to its least penalised loss, weights staying above zero:
+# half of its `pulls` times the squared distance from its `centres` is the penalty. Ends
+# after `max_steps`, or where a step gains less than `tolerance`, a share of the loss.
+# Neither threads nor other rows change a result.
+weights_descents = native(
+    f"""bl_weights_descents({_LOSS}, out parameters f8[n_descents, n], n_descents,
+    in centres f8[n_descents, n], in pulls f8[n_descents, n], int max_steps,
+    real tolerance, int n_threads)"""
 )
 
 
@@ -116,32 +113,21 @@ class PackedRows:
         return PackedRows, self._arrays
 
 
-def contrast_width(n_weights: int) -> int:
-    """Length of a row of contrasts: the weights, and what fills them up."""
-    return -(-n_weights // _LANES) * _LANES
-
-
 def weighted_loss(*arguments: Any) -> float:
-    """Weighted log-loss, nats, of ``softmax(biases + contrasts @ weights)``.
+    """Weighted log-loss, nats, of ``softmax(biases + logs @ weights)``.
 
-    Takes rows, parameters, and the gradient to fill; see `weights_descent`.
+    Takes rows, parameters, and the gradient to fill; see `weights_descents`.
     """
     loss = np.empty(1)
     _weighted_loss(*arguments, loss)
     return float(loss[0])
 
 
-def _weight_count(contrasts: NDArray[np.float32], parameters: Floats) -> int:
-    """Number of weights among the parameters, if contrasts are as wide as they need."""
-    if contrasts.ndim != 3 or parameters.ndim != 1:
+def _parameter_count(logs: NDArray[np.float32]) -> int:
+    """Number of weights and biases of log-probabilities."""
+    if logs.ndim != 3:
         raise ValueError(
-            "contrasts of shape (n_rows, n_classes - 1, width) and a row of parameters "
-            f"are needed here, got shapes {contrasts.shape} and {parameters.shape}"
+            "logs of shape (n_rows, n_classes, n_weights) are needed here, got shape "
+            f"{logs.shape}"
         )
-    n_weights = len(parameters) - int(contrasts.shape[1]) - 1
-    if n_weights < 0 or contrasts.shape[2] != contrast_width(n_weights):
-        raise ValueError(
-            f"{len(parameters)} parameters do not fit contrasts of shape "
-            f"{contrasts.shape}"
-        )
-    return n_weights
+    return int(logs.shape[1] + logs.shape[2])

@@ -41,8 +41,13 @@ using RowsAbreast = std::array<const float*, kAbreast>;
     found[3] = s3;
 }
 
+// Numbers that a row's contrasts take.
+int64_t contrasts_of_row(const LossRows& rows) {
+    return std::max<int64_t>(rows.n_classes() - 1, 0) * rows.first_bias();
+}
+
 int64_t rows_of_tile(const LossRows& rows) {
-    const int64_t bytes = 4 * rows.contrasts.rows * rows.contrasts.columns;
+    const int64_t bytes = 4 * contrasts_of_row(rows);
     const int64_t fitting = kTileBytes / std::max<int64_t>(bytes, 1);
     return std::clamp(fitting / kLanes * kLanes, kLanes, kTileRows);
 }
@@ -52,6 +57,13 @@ struct Tile {
     const LossRows& rows;
     int64_t first, size;
     double* numbers;
+    // The log-probabilities under each class but the first, less that under the first
+    // (rows, classes - 1, first_bias), filled up with zeros.
+    float* contrasts;
+
+    float* contrast(int64_t row, int64_t c) const {
+        return contrasts + (row * (rows.n_classes() - 1) + c - 1) * rows.first_bias();
+    }
 
     std::span<double> of_class(int64_t c) const {
         return view(numbers + c * kTileRows, filled());
@@ -61,10 +73,23 @@ struct Tile {
     RowsAbreast abreast(int64_t place, int64_t c) const {
         RowsAbreast found;
         for (int64_t r = 0; r < kAbreast; ++r)
-            found[r] = &rows.contrasts(first + std::min(place + r, size - 1), c - 1, 0);
+            found[r] = contrast(std::min(place + r, size - 1), c);
         return found;
     }
 };
+
+[[gnu::noinline]] void subtract(std::span<const float> from, const float* what, float* out) {
+    for (std::size_t f = 0; f < from.size(); ++f) out[f] = from[f] - what[f];
+}
+
+// Takes the first class's log-probabilities from those of the others.
+void find_contrasts(const Tile& tile) {
+    for (int64_t r = 0; r < tile.size; ++r) {
+        const auto logs = tile.rows.logs[tile.first + r];
+        for (int64_t c = 1; c < logs.rows; ++c)
+            subtract(view(&logs(c, 0), logs.columns), &logs(0, 0), tile.contrast(r, c));
+    }
+}
 
 // Weighs the log-probabilities of a tile's rows.
 void score(const Tile& tile, std::span<const double> point) {
@@ -121,40 +146,47 @@ void turn_to_errors(const Tile& tile, Lanes& loss, double* slope) {
     }
 }
 
+// Adds four rows' contrasts, each times its error, to slopes; left to itself as well.
+[[gnu::noinline]] void add_products(const RowsAbreast& rows, const double* errors,
+                                    std::span<double> slopes) {
+    const auto [x0, x1, x2, x3] = rows;
+    const double e0 = errors[0], e1 = errors[1], e2 = errors[2], e3 = errors[3];
+    for (std::size_t first = 0; first < slopes.size(); first += kLanes)
+        for (int64_t lane = 0; lane < kLanes; ++lane) {
+            const std::size_t f = first + lane;
+            slopes[f] += (e0 * x0[f] + e1 * x1[f]) + (e2 * x2[f] + e3 * x3[f]);
+        }
+}
+
 // Adds the slopes of the weights.
 void add_slopes(const Tile& tile, double* slope) {
-    for (int64_t c = 1; c < tile.rows.n_classes(); ++c) {
-        const auto errors = tile.of_class(c);
-        for (int64_t j = 0; j < tile.filled(); j += kAbreast) {
-            const auto [x0, x1, x2, x3] = tile.abreast(j, c);
-            const double e0 = errors[j], e1 = errors[j + 1], e2 = errors[j + 2],
-                         e3 = errors[j + 3];
-            for (int64_t f = 0; f < tile.rows.contrasts.columns; ++f)
-                slope[f] += (e0 * x0[f] + e1 * x1[f]) + (e2 * x2[f] + e3 * x3[f]);
-        }
-    }
+    const auto slopes = view(slope, tile.rows.first_bias());
+    for (int64_t c = 1; c < tile.rows.n_classes(); ++c)
+        for (int64_t j = 0; j < tile.filled(); j += kAbreast)
+            add_products(tile.abreast(j, c), &tile.of_class(c)[j], slopes);
 }
 
 }  // namespace
 
 std::vector<double> LossRows::spread(const double* parameters) const {
     std::vector<double> found(n_parameters());
-    std::copy_n(parameters, n_weights, found.begin());
-    std::copy_n(parameters + n_weights, n_classes(), found.begin() + first_bias());
+    std::copy_n(parameters, n_weights(), found.begin());
+    std::copy_n(parameters + n_weights(), n_classes(), found.begin() + first_bias());
     return found;
 }
 
 void LossRows::gather(std::span<const double> spread, double* parameters) const {
-    std::copy_n(spread.begin(), n_weights, parameters);
-    std::copy_n(spread.begin() + first_bias(), n_classes(), parameters + n_weights);
+    std::copy_n(spread.begin(), n_weights(), parameters);
+    std::copy_n(spread.begin() + first_bias(), n_classes(), parameters + n_weights());
 }
 
 WeightedLoss::WeightedLoss(const LossRows& rows, const Matrix<const int64_t>& ranges,
                            int64_t n_threads)
     : rows_(rows),
       blocks_(blocks_of(rows, ranges)),
-      sums_(blocks_.size() * sums_size()),
       scores_(std::max<int64_t>(n_threads, 1) * rows.n_classes() * kTileRows),
+      contrasts_(std::max<int64_t>(n_threads, 1) * rows_of_tile(rows) *
+                 contrasts_of_row(rows)),
       team_(n_threads, static_cast<int64_t>(blocks_.size()),
             [this](int64_t block, int64_t member) { add_block(block, member); }) {}
 
@@ -163,45 +195,54 @@ std::vector<WeightedLoss::Block> WeightedLoss::blocks_of(
     std::vector<Block> blocks;
     for (int64_t r = 0; r < ranges.rows; ++r) {
         const int64_t first = ranges(r, 0), last = ranges(r, 1);
-        if (first < 0 || first > last || last > rows.contrasts.layers)
+        if (first < 0 || first > last || last > rows.logs.layers)
             throw std::invalid_argument("a range of rows lies outside the table");
         for (int64_t start = first; start < last; start += kBlockRows)
             blocks.push_back({start, std::min(start + kBlockRows, last)});
     }
-    require_below(view(rows.own, rows.contrasts.layers), rows.n_classes(),
+    require_below(view(rows.own, rows.logs.layers), rows.n_classes(),
                   "a row's class lies outside the table");
     return blocks;
 }
 
-double WeightedLoss::add(std::span<const double> point, std::span<double> slope) {
-    point_ = point;
+void WeightedLoss::add(std::span<Point* const> points) {
+    points_ = points;
+    sums_.resize(blocks_.size() * points.size() * sums_size());
     team_.run();
-    double loss = 0.0;
-    for (std::size_t block = 0; block < blocks_.size(); ++block) {
-        const double* sums = sums_.data() + block * sums_size();
-        for (std::size_t f = 0; f < slope.size(); ++f) slope[f] += sums[f];
-        loss += sums[slope.size()];
+    for (std::size_t p = 0; p < points.size(); ++p) {
+        Point& point = *points[p];
+        double loss = 0.0;
+        for (std::size_t block = 0; block < blocks_.size(); ++block) {
+            const double* sums = sums_.data() + (block * points.size() + p) * sums_size();
+            for (std::size_t f = 0; f < point.slope.size(); ++f) point.slope[f] += sums[f];
+            loss += sums[point.slope.size()];
+        }
+        point.loss += loss;
     }
-    return loss;
 }
 
 void WeightedLoss::add_block(int64_t block, int64_t member) {
     const auto [first, last] = blocks_[block];
-    double* slope = sums_.data() + block * sums_size();
-    std::fill_n(slope, sums_size(), 0.0);
-    Lanes loss{};
+    double* const slopes = sums_.data() + block * std::ssize(points_) * sums_size();
+    std::fill_n(slopes, std::ssize(points_) * sums_size(), 0.0);
+    std::vector<Lanes> losses(points_.size());
     const int64_t tile_rows = rows_of_tile(rows_);
     for (int64_t start = first; start < last; start += tile_rows) {
         const Tile tile{rows_, start, std::min(tile_rows, last - start),
-                        scores_.data() + member * rows_.n_classes() * kTileRows};
-        score(tile, point_);
-        turn_to_errors(tile, loss, slope + rows_.first_bias());
-        add_slopes(tile, slope);
-        // Another thread has no signals to look for.
-        if (member == 0)
-            watch_.add(tile.size * rows_.contrasts.rows * rows_.contrasts.columns);
+                        scores_.data() + member * rows_.n_classes() * kTileRows,
+                        contrasts_.data() + member * tile_rows * contrasts_of_row(rows_)};
+        find_contrasts(tile);
+        for (std::size_t p = 0; p < points_.size(); ++p) {
+            double* slope = slopes + p * sums_size();
+            score(tile, points_[p]->at);
+            turn_to_errors(tile, losses[p], slope + rows_.first_bias());
+            add_slopes(tile, slope);
+            // Another thread has no signals to look for.
+            if (member == 0) watch_.add(tile.size * contrasts_of_row(rows_));
+        }
     }
-    slope[rows_.n_parameters()] = lane_sum(loss);
+    for (std::size_t p = 0; p < points_.size(); ++p)
+        slopes[p * sums_size() + rows_.n_parameters()] = lane_sum(losses[p]);
 }
 
 }  // namespace bayleaf

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "support/team.h"
@@ -27,18 +28,17 @@ inline double lane_sum(const Lanes& lanes) {
            ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
 }
 
-// The rows and what they say: the log-probabilities under each class but the first, less
-// that under the first (rows, classes - 1, width), where width is the number of weights
-// in whole lanes; the true class and the weight of each row.
+// The rows and what they say: the log-probabilities under each class (rows, classes,
+// weights); the true class and the weight of each row.
 struct LossRows {
-    Stack<const float> contrasts;
+    Stack<const float> logs;
     const int64_t* own;
     const double* row_weights;
-    int64_t n_weights;
 
-    int64_t n_classes() const { return contrasts.rows + 1; }
+    int64_t n_classes() const { return logs.rows; }
+    int64_t n_weights() const { return logs.columns; }
     // Where the biases stand behind the weights, and how long both are.
-    int64_t first_bias() const { return contrasts.columns; }
+    int64_t first_bias() const { return whole_lanes(n_weights()); }
     int64_t n_parameters() const { return first_bias() + whole_lanes(n_classes()); }
 
     // Weights and biases without gaps become two stretches of whole lanes, and back.
@@ -46,17 +46,26 @@ struct LossRows {
     void gather(std::span<const double> spread, double* parameters) const;
 };
 
+// Weights and biases, spread, and what they lose.
+struct Point {
+    std::vector<double> at, slope;
+    double loss = 0.0;
+
+    explicit Point(std::vector<double> start) : at(std::move(start)), slope(at.size()) {}
+};
+
 // The loss of the rows of some ranges, by threads that take blocks of rows. Each block's
 // sums are kept apart and added in the order of the blocks, so that the number of threads
-// changes no bit. Reads every contrast once a point, from the first cache the second time.
+// changes no bit. Reads every log-probability once, however many points there are: what
+// speaks for a class against the first stays in a near cache.
 class WeightedLoss {
 public:
     // Throws std::invalid_argument for a range or a class that the rows do not have.
     WeightedLoss(const LossRows& rows, const Matrix<const int64_t>& ranges,
                  int64_t n_threads);
 
-    // Adds the slopes at a point, spread, to `slope`; the loss in nats.
-    double add(std::span<const double> point, std::span<double> slope);
+    // Adds loss, in nats, and slopes at each point.
+    void add(std::span<Point* const> points);
 
 private:
     struct Block {
@@ -64,17 +73,18 @@ private:
     };
     static std::vector<Block> blocks_of(const LossRows& rows,
                                         const Matrix<const int64_t>& ranges);
-    // Slopes and, behind them, the loss of a block, in whole lanes.
+    // Slopes and, behind them, the loss of a block at a point, in whole lanes.
     int64_t sums_size() const { return rows_.n_parameters() + kLanes; }
     void add_block(int64_t block, int64_t member);
 
     const LossRows rows_;
     std::vector<Block> blocks_;
-    // A row of slopes and the loss behind them for each block.
+    // A row of slopes and the loss behind them for each block and point.
     std::vector<double> sums_;
-    // Scores of the classes for the rows of a tile, for each thread.
+    // Scores of the classes for the rows of a tile, and its contrasts, for each thread.
     std::vector<double> scores_;
-    std::span<const double> point_;
+    std::vector<float> contrasts_;
+    std::span<Point* const> points_;
     Watch watch_;
     // Ends before what its threads use.
     Team team_;

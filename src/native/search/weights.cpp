@@ -4,7 +4,8 @@
 // A projected quasi-Newton descent with limited memory: curvature counts among the
 // parameters that are free to move, steps are cut off at zero and shortened until they
 // gain enough (Bertsekas 1982; Nocedal & Wright 2006, section 7.2). Each point costs two
-// products a contrast, each step some 120 a parameter besides.
+// products a contrast, each step some 120 a parameter besides. Descents under different
+// penalties go side by side, so that rows are read once for the next points of all.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -37,13 +38,6 @@ double sum_of(std::size_t size, Term term) {
         for (int64_t lane = 0; lane < kLanes; ++lane) sums[lane] += term(f + lane);
     return lane_sum(sums);
 }
-
-struct Point {
-    Numbers at, slope;
-    double loss = 0.0;
-
-    explicit Point(Numbers start) : at(std::move(start)), slope(at.size()) {}
-};
 
 // The last steps and the changes of slope along them.
 class Curvature {
@@ -105,43 +99,65 @@ private:
     int64_t n_kept_ = 0;
 };
 
+// What ends a descent: so many steps, or a step that gains no more than this share.
+struct Patience {
+    int64_t max_steps;
+    double tolerance;
+};
+
+// Goes where no step, or none of the most, gains more than the tolerance.
 class Descent {
 public:
-    Descent(const LossRows& rows, WeightedLoss& loss, Numbers centre, Numbers pull)
+    Descent(const LossRows& rows, Numbers start, Numbers centre, Numbers pull,
+            Patience patience)
         : n_weights_(rows.first_bias()),
-          loss_(loss),
           centre_(std::move(centre)),
-          pull_(std::move(pull)) {}
-
-    // Where no step, or none of `max_steps`, gains more than `tolerance` of the loss.
-    Numbers go(Numbers start, int64_t max_steps, double tolerance) const {
-        Point here(std::move(start)), there = here;
-        Curvature curvature;
-        measure(here);
-        for (int64_t step = 0; step < max_steps; ++step) {
-            const Numbers free = free_to_move(here);
-            if (is_flat(here, free)) break;
-            const Numbers direction = curvature.direction(here.slope, free);
-            const double length = curvature.is_empty() ? first_length(here, free) : 1.0;
-            search(here, there, direction, length);
-            const double gain = here.loss - there.loss;
-            if (!(gain > 0.0)) break;
-            curvature.keep(here, there);
-            std::swap(here, there);
-            if (gain <= tolerance * std::max(here.loss, 1.0)) break;
-        }
-        return here.at;
+          pull_(std::move(pull)),
+          patience_(patience),
+          here_(std::move(start)),
+          there_(here_) {
+        penalise(there_);
     }
 
+    // Where the loss is needed next, the penalty and its slopes in place.
+    Point& next() { return there_; }
+
+    // Goes on, once the loss is added there; false at the end.
+    bool go_on() {
+        if (n_steps_ >= 0) {
+            const bool is_enough = !(there_.loss > here_.loss + kSufficient * promised_);
+            if (!is_enough && n_shortenings_ < kShortenings) {
+                ++n_shortenings_;
+                propose(0.5 * length_);
+                return true;
+            }
+            const double gain = here_.loss - there_.loss;
+            if (!(gain > 0.0)) return false;
+            curvature_.keep(here_, there_);
+            std::swap(here_, there_);
+            if (gain <= patience_.tolerance * std::max(here_.loss, 1.0)) return false;
+        } else {
+            std::swap(here_, there_);
+        }
+        if (++n_steps_ == patience_.max_steps) return false;
+        const Numbers free = free_to_move(here_);
+        if (is_flat(here_, free)) return false;
+        direction_ = curvature_.direction(here_.slope, free);
+        n_shortenings_ = 0;
+        propose(curvature_.is_empty() ? first_length(here_, free) : 1.0);
+        return true;
+    }
+
+    const Numbers& found() const { return here_.at; }
+
 private:
-    // Finds loss and slope at a point.
-    void measure(Point& point) const {
+    // Begins loss and slopes by the penalty.
+    void penalise(Point& point) const {
         const auto off = [&](std::size_t f) { return point.at[f] - centre_[f]; };
         for (std::size_t f = 0; f < point.at.size(); ++f)
             point.slope[f] = pull_[f] * off(f);
         point.loss = sum_of(point.at.size(),
                             [&](auto f) { return 0.5 * pull_[f] * off(f) * off(f); });
-        point.loss += loss_.add(point.at, point.slope);
     }
 
     // 1 for each parameter but weights that are zero and would become negative.
@@ -165,26 +181,28 @@ private:
         return std::min(1.0, 1.0 / steepness);
     }
 
-    // Halves a step until it gains enough.
-    void search(const Point& here, Point& there, const Numbers& direction,
-                double length) const {
-        for (int tries = 0;; ++tries, length *= 0.5) {
-            for (std::size_t f = 0; f < here.at.size(); ++f)
-                there.at[f] = here.at[f] + length * direction[f];
-            for (int64_t f = 0; f < n_weights_; ++f)
-                there.at[f] = std::max(there.at[f], 0.0);
-            const double promised = sum_of(here.at.size(), [&](auto f) {
-                return here.slope[f] * (there.at[f] - here.at[f]);
-            });
-            measure(there);
-            const bool is_enough = !(there.loss > here.loss + kSufficient * promised);
-            if (is_enough || tries == kShortenings) return;
-        }
+    // A step of some length, cut off at zero.
+    void propose(double length) {
+        length_ = length;
+        for (std::size_t f = 0; f < here_.at.size(); ++f)
+            there_.at[f] = here_.at[f] + length * direction_[f];
+        for (int64_t f = 0; f < n_weights_; ++f) there_.at[f] = std::max(there_.at[f], 0.0);
+        promised_ = sum_of(here_.at.size(), [&](auto f) {
+            return here_.slope[f] * (there_.at[f] - here_.at[f]);
+        });
+        penalise(there_);
     }
 
-    const int64_t n_weights_;
-    WeightedLoss& loss_;
-    const Numbers centre_, pull_;
+    int64_t n_weights_;
+    Numbers centre_, pull_;
+    Patience patience_;
+    // The best point so far, once it is measured, and the next.
+    Point here_, there_;
+    Curvature curvature_;
+    Numbers direction_;
+    double length_ = 0.0, promised_ = 0.0;
+    int64_t n_steps_ = -1;
+    int n_shortenings_ = 0;
 };
 
 }  // namespace
@@ -194,33 +212,49 @@ using namespace bayleaf;
 
 // Loss in nats of some ranges of rows (n, 2), of which `gradient` becomes the slopes;
 // weights, then biases.
-BAYLEAF_API int32_t bl_weighted_loss(const float* contrasts, int64_t n_rows,
-                                     int64_t n_contrasts, int64_t width, const int64_t* own,
+BAYLEAF_API int32_t bl_weighted_loss(const float* logs, int64_t n_rows, int64_t n_classes,
+                                     int64_t n_weights, const int64_t* own,
                                      const double* row_weights, const int64_t* ranges,
                                      int64_t n_ranges, const double* parameters,
-                                     int64_t n_weights, double* gradient, double* loss) {
+                                     double* gradient, double* loss) {
     return guarded([&] {
-        const LossRows rows{
-            {contrasts, n_rows, n_contrasts, width}, own, row_weights, n_weights};
+        const LossRows rows{{logs, n_rows, n_classes, n_weights}, own, row_weights};
         WeightedLoss losses(rows, {ranges, n_ranges, 2}, 1);
-        std::vector<double> slope(rows.n_parameters());
-        *loss = losses.add(rows.spread(parameters), slope);
-        rows.gather(slope, gradient);
+        Point point(rows.spread(parameters));
+        losses.add(std::array{&point});
+        *loss = point.loss;
+        rows.gather(point.slope, gradient);
     });
 }
 
-// Takes `parameters` from where they are to where the loss of the ranges of rows, and
-// half of `pull` times the squared distance from `centre`, is least.
-BAYLEAF_API int32_t bl_weights_descent(
-    const float* contrasts, int64_t n_rows, int64_t n_contrasts, int64_t width,
+// Takes each row of `parameters` from where it is to where the loss of the ranges of rows,
+// and half of its row of `pulls` times the squared distance from that of `centres`, is
+// least.
+BAYLEAF_API int32_t bl_weights_descents(
+    const float* logs, int64_t n_rows, int64_t n_classes, int64_t n_weights,
     const int64_t* own, const double* row_weights, const int64_t* ranges, int64_t n_ranges,
-    double* parameters, int64_t n_weights, const double* centre, const double* pull,
+    double* parameters, int64_t n_descents, const double* centres, const double* pulls,
     int64_t max_steps, double tolerance, int64_t n_threads) {
     return guarded([&] {
-        const LossRows rows{
-            {contrasts, n_rows, n_contrasts, width}, own, row_weights, n_weights};
+        const LossRows rows{{logs, n_rows, n_classes, n_weights}, own, row_weights};
         WeightedLoss losses(rows, {ranges, n_ranges, 2}, n_threads);
-        const Descent descent(rows, losses, rows.spread(centre), rows.spread(pull));
-        rows.gather(descent.go(rows.spread(parameters), max_steps, tolerance), parameters);
+        std::vector<Descent> descents;
+        for (int64_t i = 0; i < n_descents; ++i) {
+            const int64_t begin = i * (n_weights + n_classes);
+            descents.emplace_back(rows, rows.spread(parameters + begin),
+                                  rows.spread(centres + begin), rows.spread(pulls + begin),
+                                  Patience{max_steps, tolerance});
+        }
+        std::vector<Descent*> active;
+        for (Descent& descent : descents) active.push_back(&descent);
+        std::vector<Point*> points;
+        while (!active.empty()) {
+            points.clear();
+            for (Descent* descent : active) points.push_back(&descent->next());
+            losses.add(points);
+            std::erase_if(active, [](Descent* descent) { return !descent->go_on(); });
+        }
+        for (int64_t i = 0; i < n_descents; ++i)
+            rows.gather(descents[i].found(), parameters + i * (n_weights + n_classes));
     });
 }

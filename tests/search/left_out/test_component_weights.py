@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.optimize import check_grad, minimize
 from scipy.special import logsumexp
 
-from bayleaf.native.search import weights_descent
+from bayleaf.native.search import weights_descents
 from bayleaf.search.left_out.component_weights import (
     PENALTIES,
     LogProbabilities,
@@ -72,7 +72,8 @@ def test_the_descent_ends_where_a_general_minimiser_does(penalty: float) -> None
 
     bounds = [(0.0, None)] * 6 + [(None, None)] * 3
     expected = minimize(objective, centre, jac=True, bounds=bounds, tol=1e-14)
-    found = logs.descend(ranges, centre, centre, penalty, (200, 1e-15))
+    penalties = np.array([penalty])
+    (found,) = logs.descend(ranges, centre[None], centre[None], penalties, (200, 1e-15))
     assert penalty > 1 or expected.x[3] == 0.0
     np.testing.assert_allclose(found, expected.x, atol=2e-4)
     assert objective(found)[0] == pytest.approx(expected.fun, rel=1e-9)
@@ -143,21 +144,37 @@ def test_the_loss_of_a_row_is_right_to_the_last_digits() -> None:
             assert found == pytest.approx(expected, rel=1e-15, abs=5e-16)
 
 
-def _descent(n_rows: int, n_weights: int, n_threads: int) -> tuple[Any, ...]:
-    """Arguments of a native descent; the fifth holds where it is."""
+def test_descents_side_by_side_end_where_single_ones_do() -> None:
+    logs = _log_probabilities(700)
     rng = np.random.default_rng(0)
-    contrasts = rng.normal(size=(n_rows, 2, n_weights)).astype(np.float32)
+    starts, centres = rng.random((2, 6, 9))
+    penalties = np.array([0.5, 1.0, 4.0, 16.0, 64.0, 256.0])
+
+    def descend(chosen: slice) -> Any:
+        ranges, patience = [(0, 300), (400, 700)], (40, 1e-5)
+        at = starts[chosen], centres[chosen], penalties[chosen]
+        return logs.descend(ranges, *at, patience)
+
+    single = [descend(slice(i, i + 1)) for i in range(6)]
+    np.testing.assert_array_equal(descend(slice(None)), np.concatenate(single))
+
+
+def _descent(n_rows: int, n_weights: int, n_threads: int) -> tuple[Any, ...]:
+    """Arguments of native descents; the fifth holds where they are."""
+    rng = np.random.default_rng(0)
+    logs = rng.normal(size=(n_rows, 3, n_weights)).astype(np.float32)
     own, weights = rng.integers(3, size=n_rows), rng.random(n_rows)
     ranges = np.array([[0, n_rows // 3], [n_rows // 2, n_rows]])
-    parameters = np.concatenate([np.ones(n_weights) / n_weights, np.zeros(3)])
-    pull = np.ones(n_weights + 3)
-    aim = parameters.copy(), pull, 60, 0.0, n_threads
-    return contrasts, own, weights, ranges, parameters, *aim
+    start = np.concatenate([np.ones(n_weights) / n_weights, np.zeros(3)])
+    parameters = np.stack([start, start])
+    pulls = np.ones_like(parameters) * [[1.0], [4.0]]
+    aim = parameters.copy(), pulls, 60, 0.0, n_threads
+    return logs, own, weights, ranges, parameters, *aim
 
 
 def _descended(n_threads: int) -> NDArray[np.float64]:
     arguments = _descent(3000, 40, n_threads)
-    weights_descent(*arguments)
+    weights_descents(*arguments)
     assert not np.array_equal(arguments[4], arguments[5])
     found: NDArray[np.float64] = arguments[4]
     return found
@@ -180,16 +197,16 @@ def test_a_forked_process_descends_with_threads_of_its_own() -> None:
 
 @pytest.mark.parametrize("first", [-1, 2001])
 def test_rows_outside_the_table_are_refused(first: int) -> None:
-    contrasts, own, weights, _, *others = _descent(2000, 8, 2)
+    logs, own, weights, _, *others = _descent(2000, 8, 2)
     with pytest.raises(ValueError, match="range of rows"):
-        weights_descent(contrasts, own, weights, np.array([[first, 2001]]), *others)
+        weights_descents(logs, own, weights, np.array([[first, 2001]]), *others)
 
 
 def test_classes_outside_the_table_are_refused() -> None:
-    contrasts, own, *others = _descent(2000, 8, 2)
+    logs, own, *others = _descent(2000, 8, 2)
     own[17] = 3
     with pytest.raises(ValueError, match="class"):
-        weights_descent(contrasts, own, *others)
+        weights_descents(logs, own, *others)
 
 
 def _interrupt_descents(n_times: int, n_rows: int = 30_000) -> None:
@@ -201,7 +218,7 @@ def _interrupt_descents(n_times: int, n_rows: int = 30_000) -> None:
     def descend() -> None:
         while True:
             parameters[:] = centre
-            weights_descent(*arguments)
+            weights_descents(*arguments)
 
     for delay in rng.uniform(0.0, 0.1, size=n_times):
         check_interrupted(descend, delay)

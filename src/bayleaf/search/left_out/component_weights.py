@@ -10,7 +10,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from bayleaf.counts.threads import processor_count, run_tasks, stretches, worthwhile
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.data.domain import Variable
-from bayleaf.native.search import contrast_width, weighted_loss, weights_descent
+from bayleaf.native.search import weighted_loss, weights_descents
 from bayleaf.search.left_out.corrections import (
     GrownTrees,
     learn_class_trees,
@@ -92,33 +93,13 @@ class LogProbabilities:
         self._by_rows(add_up)
         return scores
 
-    @cached_property
-    def contrasts(self) -> NDArray[np.float32]:
-        """What speaks for each class against the first.
-
-        Shape (n_rows, n_classes - 1, 1 + n_pieces), filled up with zeros to whole lanes
-        of the native loops; all that a loss depends on.
-        """
-        n_rows, n_classes, n_weights = self.values.shape
-        shape = n_rows, n_classes - 1, contrast_width(n_weights)
-        found = np.zeros(shape, dtype=np.float32)
-
-        def subtract(first: int, last: int) -> None:
-            rows = slice(first, last)
-            out = found[rows, :, :n_weights]
-            np.subtract(self.values[rows, 1:], self.values[rows, :1], out=out)
-
-        self._by_rows(subtract)
-        return found
-
-    @property
-    def useful_threads(self) -> int:
-        """Threads that find enough to do at each point of a descent."""
-        return worthwhile(self.n_threads, self.values.size, _LEAST_WORK)
+    def useful_threads(self, n_points: int = 1) -> int:
+        """Threads that find enough to do at so many points at a time."""
+        return worthwhile(self.n_threads, n_points * self.values.size, _LEAST_WORK)
 
     def _by_rows(self, task: Callable[[int, int], None]) -> None:
         """Run a task on stretches of rows, side by side where there are many."""
-        threads = self.useful_threads
+        threads = self.useful_threads()
         run_tasks(
             [partial(task, *ends) for ends in stretches(self.n_rows, threads)], threads
         )
@@ -136,24 +117,25 @@ class LogProbabilities:
     def descend(
         self,
         ranges: Ranges,
-        start: Floats,
-        centre: Floats,
-        penalty: float,
+        starts: Floats,
+        centres: Floats,
+        penalties: Floats,
         patience: tuple[int, float],
     ) -> Floats:
         """Weights, none negative, and biases of least penalised loss.
 
-        `penalty` pulls weights towards `centre`; biases are pulled with strength 1.
-        `start` and `centre` are (1 + n_pieces + n_classes,). `patience` is the most
-        steps, and the relative gain of a step below which the descent ends.
+        Each of `penalties` (n_descents,) pulls weights towards its row of `centres`;
+        biases are pulled with strength 1. Starts, centres and what comes out are
+        (n_descents, 1 + n_pieces + n_classes). `patience` is the most steps, and the
+        relative gain of a step below which a descent ends.
         """
-        n_weights = self.values.shape[2]
-        pull = np.append(np.full(n_weights, penalty), np.ones(len(start) - n_weights))
-        found = start.copy()
+        found = starts.copy()
+        pulls = np.ones_like(found)
+        pulls[:, : self.values.shape[2]] = penalties[:, None]
         # More threads than processors would wait for one another.
-        threads = min(self.useful_threads, processor_count())
+        threads = min(self.useful_threads(len(found)), processor_count())
         rows = self._native_rows(ranges)
-        weights_descent(*rows, found, centre, pull, *patience, threads)
+        weights_descents(*rows, found, centres, pulls, *patience, threads)
         return found
 
     def _native_rows(
@@ -161,7 +143,7 @@ class LogProbabilities:
     ) -> tuple[NDArray[np.float32], NDArray[np.int64], Floats, NDArray[np.int64]]:
         """Rows, and which of them count, as the native loops take them."""
         weights = np.ascontiguousarray(self.weights)
-        return self.contrasts, self.own, weights, np.array(ranges, dtype=np.int64)
+        return self.values, self.own, weights, np.array(ranges, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,68 +167,78 @@ def learn_weights(logs: LogProbabilities, centre: Floats) -> LearnedWeights:
     """
     _, n_classes, n_weights = logs.values.shape
     start = np.concatenate([[1.0], centre, np.zeros(n_classes)])
-    # Once, before trials that run side by side ask for them.
-    _ = logs.contrasts
-    tried = _tried_pulls(logs, start)
-    found = np.zeros(len(start))
-    for pull, share, nearby in tried:
-        everything = [(0, logs.n_rows)]
-        found += share * logs.descend(everything, nearby, *pull, _FINAL)
-    _, penalty = max(tried, key=lambda one: one[1])[0]
+    trials = _trials(logs, start)
+    everything = [(0, logs.n_rows)]
+    each = logs.descend(
+        everything, trials.nearby, trials.centres, trials.penalties, _FINAL
+    )
+    found = (trials.shares[:, None] * each).sum(axis=0)
     return LearnedWeights(
         prior=float(found[0]),
         pieces=found[1:n_weights].copy(),
         biases=found[n_weights:].copy(),
-        penalty=penalty,
+        penalty=float(trials.penalties[trials.shares.argmax()]),
     )
 
 
-def _tried_pulls(
-    logs: LogProbabilities, even: Floats
-) -> list[tuple[tuple[Floats, float], float, Floats]]:
-    """Pulls (centre, penalty), the share of each, and the mean weights of its folds.
+class _Trials(NamedTuple):
+    """Pulls that count, what each counts, and the mean weights of its folds."""
+
+    centres: Floats  # (n_trials, n_parameters)
+    penalties: Floats  # (n_trials,)
+    shares: Floats  # (n_trials,), sum 1
+    nearby: Floats  # (n_trials, n_parameters)
+
+
+def _trials(logs: LogProbabilities, even: Floats) -> _Trials:
+    """Pulls towards even weights, and the prior alone where rows are few.
 
     Shares follow from the loss of rows that the weights were not fitted to.
     """
     n_rows = logs.n_rows
     if n_rows < MIN_ROWS:
-        return [((even, PENALTIES[0]), 1.0, even)]
+        strongest = np.array(PENALTIES[:1])
+        return _Trials(even[None], strongest, np.ones(1), even[None])
     is_small = n_rows <= _FOLD_ROWS and logs.values.size <= _FOLD_VALUES
     n_folds, n_parts = (_N_FOLDS, _N_FOLDS) if is_small else (1, 4)
     edges = [n_rows * part // n_parts for part in range(n_parts + 1)]
-    pulls = [(even, penalty) for penalty in PENALTIES]
+    penalties = np.array(PENALTIES)
+    centres = even[None]
     if is_small:
-        centres = even, np.append(even[0], np.zeros(len(even) - 1))
-        pulls = list(itertools.product(centres, (*_STRONGER, *PENALTIES)))
-    # The weakest pull, whose descent is the longest, begins.
-    tasks = []
-    for pull in reversed(pulls):
-        for fold in range(n_folds):
-            held_out = edges[fold], edges[fold + 1]
-            tasks.append(partial(_fit_and_validate, logs, *pull, held_out))
-    # Threads that a descent has no use for take other descents.
-    threads = logs.n_threads // logs.useful_threads
+        penalties = np.array((*_STRONGER, *PENALTIES))
+        centres = np.stack([even, np.append(even[0], np.zeros(len(even) - 1))])
+    each = len(penalties)
+    penalties = np.tile(penalties, len(centres))
+    centres = np.repeat(centres, each, axis=0)
+    folds = list(itertools.pairwise(edges))[:n_folds]
+    tasks = [
+        partial(_fit_and_validate, logs, centres, penalties, fold) for fold in folds
+    ]
+    # Threads that descents have no use for take other folds.
+    threads = logs.n_threads // logs.useful_threads(len(penalties))
     losses, found = zip(*run_tasks(tasks, threads), strict=True)
-    totals = np.reshape(losses, (-1, n_folds)).sum(axis=1)[::-1]
-    nearby = np.reshape(found, (-1, n_folds, len(even))).mean(axis=1)[::-1]
+    totals, nearby = np.sum(losses, axis=0), np.mean(found, axis=0)
     if is_small:
         shares = np.exp((totals.min() - totals) / _NEAR_EQUAL)
     else:
         shares = (np.arange(len(totals)) == np.argmin(totals)).astype(np.float64)
     shares[shares < _LEAST_SHARE * shares.sum()] = 0.0
     shares /= shares.sum()
-    tried = zip(pulls, shares.tolist(), nearby, strict=True)
-    return [one for one in tried if one[1] > 0.0]
+    counts = shares > 0.0
+    return _Trials(centres[counts], penalties[counts], shares[counts], nearby[counts])
 
 
 def _fit_and_validate(
-    logs: LogProbabilities, centre: Floats, penalty: float, held_out: tuple[int, int]
-) -> tuple[float, Floats]:
-    """Loss on held-out rows of the weights that the other rows give, and these."""
+    logs: LogProbabilities,
+    centres: Floats,
+    penalties: Floats,
+    held_out: tuple[int, int],
+) -> tuple[list[float], Floats]:
+    """Losses on held-out rows of the weights that the other rows give, and these."""
     first, last = held_out
     fitted = [(0, first), (last, logs.n_rows)]
-    found = logs.descend(fitted, centre, centre, penalty, _TRIAL)
-    return logs.loss(found, [held_out])[0], found
+    found = logs.descend(fitted, centres, centres, penalties, _TRIAL)
+    return [logs.loss(weights, [held_out])[0] for weights in found], found
 
 
 @dataclass(frozen=True, eq=False)
