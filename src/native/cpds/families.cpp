@@ -532,12 +532,11 @@ private:
             if (kept && *kept >= 0) {
                 std::copy_n(kept_.data() + *kept, n_classes, out);
             } else {
-                if (has_all) {
-                    for (int64_t c = 0; c < n_classes; ++c) out[c] = delta(c);
-                } else {
-                    std::fill_n(out, n_classes, 0.0);
-                    for (int64_t k = 0; k < n_labels; ++k) out[labels[k]] = delta(k);
-                }
+                if (!has_all) std::fill_n(out, n_classes, 0.0);
+                if (is_unchanged)
+                    look_up(of_x, of_all, logs, total_logs, labels, n_labels, out);
+                else
+                    for (int64_t k = 0; k < n_labels; ++k) out[has_all ? k : labels[k]] = delta(k);
                 if (kept) {
                     *kept = std::ssize(kept_);
                     kept_.insert(kept_.end(), out, out + n_classes);
@@ -546,9 +545,8 @@ private:
         }
         const int64_t own = left_out_.own[first_row_ + row];
         if (own < 0) return;
-        const int64_t k =
-            has_all ? own : std::lower_bound(labels, labels + n_labels, own) - labels;
-        if (!has_all && (k == n_labels || labels[k] != own)) return;
+        const int64_t k = has_all ? own : place_of(own, labels, n_labels);
+        if (k < 0) return;
         if (has_own_logs_) {
             out[own] = own_logs_[of_x[k]] - own_total_logs_[of_all[k]];
             return;
@@ -557,6 +555,29 @@ private:
         const double count = Prior::less(trie.values()[of_x[k]], share);
         const double total = Prior::less(trie.values()[of_all[k]], share);
         out[own] = log_of((count + weight) / (total + prior.strength) / nothing);
+    }
+
+    // Writes the logarithms of a node's counts less those of all states; left to itself,
+    // else compilers run out of registers.
+    template <class Number>
+    [[gnu::noinline]] static void look_up(const Number* of_x, const Number* of_all,
+                                          const double* logs, const double* total_logs,
+                                          const uint16_t* labels, int64_t n_labels,
+                                          double* out) {
+        if (labels)
+            for (int64_t k = 0; k < n_labels; ++k)
+                out[labels[k]] = logs[of_x[k]] - total_logs[of_all[k]];
+        else
+            for (int64_t k = 0; k < n_labels; ++k)
+                out[k] = logs[of_x[k]] - total_logs[of_all[k]];
+    }
+
+    // Where a class is among those of a node, -1 without it.
+    static int64_t place_of(int64_t label, const uint16_t* labels, int64_t n_labels) {
+        // Without branches, which no processor could foresee.
+        uint16_t place = 0;
+        for (int64_t k = 0; k < n_labels; ++k) place += labels[k] < label ? 1 : 0;
+        return place < n_labels && labels[place] == label ? place : -1;
     }
 
     template <class Value>
