@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import math
 import os
 import zipfile
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -201,6 +203,28 @@ def test_large_models_are_one_archive(
             np.testing.assert_array_equal(found, expected)
 
     check_each(models, check)
+
+
+def test_arrays_are_compressed_by_the_strategy_that_suits_them() -> None:
+    rng = np.random.default_rng(0)
+    arrays = [
+        # Repeats nothing but is uneven, repeats itself, and repeats single numbers.
+        rng.geometric(0.3, 50_000).astype(np.uint8),
+        np.tile(rng.normal(size=50), 1000),
+        np.repeat(rng.geometric(0.3, 5_000).astype(np.uint8), 10),
+    ]
+    written = archive.archive_of("{}", arrays)
+    sizes = []
+    with zipfile.ZipFile(io.BytesIO(written)) as content:
+        for place, array in enumerate(arrays):
+            entry = content.getinfo(f"a{place}.npy")
+            data = content.read(entry)
+            np.testing.assert_array_equal(np.load(io.BytesIO(data)), array)
+            sizes.append((entry.compress_size, len(zlib.compress(data, 1))))
+    (uneven, of_uneven), (tiled, of_tiled), (runs, of_runs) = sizes
+    assert uneven < 0.9 * of_uneven
+    assert tiled <= of_tiled
+    assert runs < of_runs
 
 
 def test_a_large_model_is_the_same_file_each_time_and_may_be_renamed(
