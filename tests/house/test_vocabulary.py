@@ -64,7 +64,7 @@ EXPRESSIONS = [
 NAMES = {
     "told": ("message, with_explanation, is_reported", 88),
     "said": ("log_likelihood, reported, text", 16),
-    "found": ("result, scores, matches: the noun of what it is", 461),
+    "found": ("result, scores, matches: the noun of what it is", 459),
     "own": ("what it belongs to", 443),
     "kept": ("what is kept: columns, rows, states", 93),
     "parted": ("parts, groups", 0),
@@ -72,7 +72,7 @@ NAMES = {
     "asked": ("requested, request", 25),
     "gone": ("eliminated, removed", 4),
     "torn": ("parent_missing", 1),
-    "one": ("the noun of what it is", 123),
+    "one": ("the noun of what it is", 121),
     "every": ("all_rows, all_features", 15),
     "more": ("extra_terms, further_columns", 35),
     "still": ("fixed", 0),
