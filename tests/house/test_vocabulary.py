@@ -72,7 +72,7 @@ NAMES = {
     "asked": ("requested, request", 25),
     "gone": ("eliminated, removed", 4),
     "torn": ("parent_missing", 1),
-    "one": ("the noun of what it is", 121),
+    "one": ("the noun of what it is", 122),
     "every": ("all_rows, all_features", 15),
     "more": ("extra_terms, further_columns", 35),
     "still": ("fixed", 0),

@@ -20,6 +20,7 @@ from bayleaf.counts.source import CountSource
 from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.domain import Domain
+from bayleaf.inference.log_sums import log_of
 from bayleaf.models.one_dependence_model import AveragedOneDependenceModel
 from bayleaf.search.left_out.left_out_scores import (
     LeaveOneOut,
@@ -158,5 +159,4 @@ def _log_likelihood(
 ) -> float:
     """Sum of counts times log probabilities, nats; zero counts add nothing."""
     seen = counts > 0
-    with np.errstate(divide="ignore"):
-        return float(np.sum(counts[seen] * np.log(probabilities[seen])))
+    return float(np.sum(counts[seen] * log_of(probabilities[seen])))

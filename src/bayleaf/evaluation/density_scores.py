@@ -21,6 +21,7 @@ from bayleaf.data.unknown_cells import reported_elsewhere
 from bayleaf.evaluation.folds import Rows, fold_plans, shuffled_folds, validate_each
 from bayleaf.evaluation.statistics import Floats
 from bayleaf.inference.junction_tree import TooWideError
+from bayleaf.inference.log_sums import log_of
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.results.document import Document, Facts, Name, Text
 from bayleaf.results.result import Record, Result, plain_values
@@ -246,9 +247,8 @@ def independent_logs(network: BayesianNetwork, codes: Codes) -> Floats:
         return np.full(codes.n_rows, np.nan)
     total = np.zeros(codes.n_rows)
     for index, name in enumerate(network.domain.names[: codes.n_variables]):
-        with np.errstate(divide="ignore"):
-            # Missing cells have no part in it.
-            logs = np.log(np.append(marginals[name].probabilities, 1.0))
+        # Missing cells have no part in it.
+        logs = log_of(np.append(marginals[name].probabilities, 1.0))
         total += logs[codes.column(index)]
     return total
 

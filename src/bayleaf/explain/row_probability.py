@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.partial_values import Rows, single_states
-from bayleaf.inference.log_sums import log_sum_exp
+from bayleaf.inference.log_sums import log_of, log_sum_exp
 from bayleaf.models.class_model import ClassModel
 
 Floats = NDArray[np.float64]
@@ -32,7 +32,6 @@ def row_log_probabilities(model: ClassModel, rows: Rows) -> Floats:
     codes = single_states(rows, "this model has no joint distribution to sum over")
     total = np.zeros(codes.n_rows)
     for feature, marginal in enumerate(marginals):
-        with np.errstate(divide="ignore"):
-            padded = np.append(np.log(marginal), 0.0)
-        total += padded[codes.column(feature)]
+        # Missing cells have no part in it.
+        total += log_of(np.append(marginal, 1.0))[codes.column(feature)]
     return total

@@ -1,11 +1,17 @@
-"""Sums of numbers that are given by their logarithms."""
+"""Logarithms of numbers that may be zero, and sums of numbers given by them."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
+
+
+def log_of(values: ArrayLike) -> Floats:
+    """Natural logarithms, minus infinity for zeros."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(values))
 
 
 def log_sum_exp(values: Floats, axis: int) -> Floats:
@@ -16,8 +22,7 @@ def log_sum_exp(values: Floats, axis: int) -> Floats:
     total = np.zeros_like(anchor)
     for terms in np.moveaxis(values, axis, 0):
         total += np.exp(terms - anchor)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(total) + anchor)
+    return log_of(total) + anchor
 
 
 def logarithmic_mean_weights(log_a: Floats, log_b: Floats) -> Floats:

@@ -17,6 +17,7 @@ from bayleaf.counts.threads import one_thread_of_linear_algebra, run_tasks
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.shuffled_rows import merged_rows
+from bayleaf.inference.log_sums import log_of
 from bayleaf.latent.expectation_maximisation import EMOptions, best_climb, climb
 from bayleaf.latent.network_parameters import shares
 from bayleaf.progress import Work
@@ -312,8 +313,7 @@ class _TreeRows:
             if parent != _CLASS:
                 inside[parent] *= sent[node]
         likelihoods = (sent[-1] * self._classes).sum(axis=1)
-        with np.errstate(divide="ignore"):
-            log_rows = np.log(likelihoods) + log_scales
+        log_rows = log_of(likelihoods) + log_scales
         counts = [np.zeros(0)] * len(tables)
         posteriors = {_CLASS: self._classes * self._weights[:, None]}
         for node in reversed(range(len(tables))):

@@ -17,7 +17,7 @@ from bayleaf.cpds.smoothing import Backoff, Dirichlet, Lidstone, MEstimate, Smoo
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.shuffled_rows import merged_rows
-from bayleaf.inference.log_sums import log_sum_exp
+from bayleaf.inference.log_sums import log_of, log_sum_exp
 from bayleaf.latent.architecture_growth import stratified_folds
 from bayleaf.latent.expectation_maximisation import Climb, EMOptions, best_climb
 from bayleaf.models.latent_class_model import LatentClassModel
@@ -179,11 +179,10 @@ class _Rows:
         split = self.starts[-1]
         totals = np.add.reduceat(counts[:split], self._groups, axis=0)
         logs = np.empty_like(counts)
-        with np.errstate(divide="ignore"):
-            logs[:split] = np.log(counts[:split])
-            logs[:split] -= np.repeat(np.log(totals), self._sizes, axis=0)
-            shares = counts[split:] / counts[split:].sum(axis=1, keepdims=True)
-            logs[split:] = np.log(shares)
+        logs[:split] = log_of(counts[:split])
+        logs[:split] -= np.repeat(log_of(totals), self._sizes, axis=0)
+        shares = counts[split:] / counts[split:].sum(axis=1, keepdims=True)
+        logs[split:] = log_of(shares)
         return logs
 
     def expect(self, log_tables: Floats) -> tuple[Floats, float]:
@@ -238,8 +237,7 @@ class _Rows:
         if not isinstance(self.smoothing, _RuleWithPrior):
             # The rule makes the tables of the expected counts.
             found = list(map(self.smoothing.estimate, self._tables(climb.expected)))
-            with np.errstate(divide="ignore"):
-                log_likelihood = self.expect(np.log(self._cells(found)))[1]
+            log_likelihood = self.expect(log_of(self._cells(found)))[1]
             *tables, weights = found
         by_weight = order[:, :, None]
         return LatentClassFit(
@@ -393,6 +391,5 @@ def _fold_scores(
     scores = model.class_log_scores(test.without_last())
     # A state that no other fold holds may be impossible under every class.
     impossible = np.isneginf(scores).all(axis=1)
-    with np.errstate(divide="ignore"):
-        scores[impossible] = np.log(prior)
+    scores[impossible] = log_of(prior)
     return scores

@@ -21,6 +21,7 @@ from bayleaf.data.partial_values import Rows
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.inference.encoded_rows import read_rows, read_weights
+from bayleaf.inference.log_sums import log_of
 from bayleaf.inference.missing_parts import ExpectedFamilies, MissingParts
 from bayleaf.inference.set_evidence import with_set_families
 from bayleaf.latent.expectation_maximisation import (
@@ -326,8 +327,7 @@ class _Task:
     def expect(self, cells: Table) -> tuple[Table, float]:
         """Expected counts of all families, and the log-likelihood of the rows."""
         flat = cells[self._positions]
-        with np.errstate(divide="ignore"):
-            log_likelihood = log_product(self._counted, np.log(flat))
+        log_likelihood = log_product(self._counted, log_of(flat))
         if self._expected is None:
             return self._counted, log_likelihood
         tables = np.concatenate([flat, self._set_tables])
@@ -348,8 +348,7 @@ class _Task:
 
     def log_prior(self, cells: Table) -> float:
         """Logarithm of the prior density of distributions, up to a constant (nats)."""
-        with np.errstate(divide="ignore"):
-            return log_product(self._prior, np.log(cells[self._positions]))
+        return log_product(self._prior, log_of(cells[self._positions]))
 
     def totals(self, counts: Table) -> list[Table]:
         """Expected counts and prior of the learned distributions, by their states."""

@@ -24,6 +24,7 @@ from bayleaf.cpds.random_network import (
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.inference.log_sums import log_of
 from bayleaf.models.class_model import ClassModel, LogScores, log_normalize
 from bayleaf.models.support.class_trees import ClassTrees
 from bayleaf.models.support.number_terms import (
@@ -338,10 +339,8 @@ class AveragedKDBModel(ClassModel):
             features = range(len(self.weights))
             logs = [self.log_probabilities_of_states(feature) for feature in features]
             rule = PartialCases.of_shares(self.prior, logs)
-        with np.errstate(divide="ignore"):
-            prior = np.log(self.prior)
         parents = parents_of(self.networks, self.weights.shape[1])
-        return Sharing(rule, self.weights, parents, prior)
+        return Sharing(rule, self.weights, parents, log_of(self.prior))
 
     def _case_weights(self, codes: Codes) -> tuple[CaseWeights, NDArray[np.int64]]:
         """What terms count in sets of known features, and the set of each row."""
@@ -525,8 +524,7 @@ class AveragedKDBModel(ClassModel):
         The change of the log prior counts in full, whatever the prior's weight.
         """
         new = np.asarray(class_prior, dtype=np.float64)
-        with np.errstate(divide="ignore"):
-            base = self.base + (np.log(new) - np.log(self.prior))
+        base = self.base + (log_of(new) - log_of(self.prior))
         return replace(self, prior=new, base=base)
 
 

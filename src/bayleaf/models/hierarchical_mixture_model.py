@@ -17,6 +17,7 @@ from bayleaf.cpds.given_tables import SUM_TOLERANCE, check_distributions, check_
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.inference.log_sums import log_of
 from bayleaf.models.class_model import ClassModel, LogScores
 from bayleaf.models.explanation import Explanation, base_fields, wrapped
 from bayleaf.models.mixture_banks import (
@@ -314,8 +315,7 @@ class HierarchicalMixtureModel(ClassModel):
         """What another prior than that of training adds to log posteriors, nats."""
         if self.prior is None:
             return np.zeros(self.domain.cards[-1])
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.prior) - np.log(self._learned_prior))
+        return log_of(self.prior) - log_of(self._learned_prior)
 
     @property
     def arcs(self) -> list[tuple[int, int]]:

@@ -23,6 +23,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.inference.factors import Factor, FusedTables
+from bayleaf.inference.log_sums import log_of
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel, LogScores, sum_out
 from bayleaf.models.latent_messages import LatentMessages, cell_probabilities
@@ -440,8 +441,7 @@ class HierarchicalNaiveBayesModel(ClassModel):
         The last place of each axis means missing. Class children whose features have
         too many joint states are left out.
         """
-        with np.errstate(divide="ignore"):
-            prior = Factor(len(self.domain) - 1, (), np.log(self.prior))
+        prior = Factor(len(self.domain) - 1, (), log_of(self.prior))
         tables = [
             _PaddedFactor(node, self.tree.leaves(node), values)
             for node, values in self._look_up.items()
@@ -493,8 +493,7 @@ class HierarchicalNaiveBayesModel(ClassModel):
         summed out; each further one adds what it changes.
         """
         terms = np.zeros((codes.n_rows, codes.n_variables))
-        with np.errstate(divide="ignore"):
-            log_prior = np.log(self.prior)
+        log_prior = log_of(self.prior)
         prior = log_prior[target] - log_prior[against]
         for node in self.used_children:
             leaves = self.tree.leaves(node)

@@ -18,7 +18,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.inference.factors import Factor, FusedTables
-from bayleaf.inference.log_sums import log_sum_exp
+from bayleaf.inference.log_sums import log_of, log_sum_exp
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel, LogScores, sum_out
 from bayleaf.models.explanation import Explanation, base_fields, wrapped
@@ -127,18 +127,16 @@ class LatentClassModel(ClassModel):
     @cached_property
     def _log_tables(self) -> list[Floats]:
         """Logarithms of the features' tables with a last state, missing, of zero."""
-        with np.errstate(divide="ignore"):
-            return [
-                np.pad(np.log(table), [(0, 0), (0, 0), (0, 1)]) for table in self.tables
-            ]
+        return [
+            np.pad(log_of(table), [(0, 0), (0, 0), (0, 1)]) for table in self.tables
+        ]
 
     @cached_property
     def _fused(self) -> FusedTables:
         """Weights and tables for look-up, class and component as one."""
         class_index = len(self.domain) - 1
         n_joint = self.weights.size
-        with np.errstate(divide="ignore"):
-            joint = np.log(self.prior)[:, None] + np.log(self.weights)
+        joint = log_of(self.prior)[:, None] + log_of(self.weights)
         tables = [
             Factor(feature, (feature,), table[..., :-1].reshape(n_joint, -1))
             for feature, table in enumerate(self._log_tables)
@@ -189,8 +187,7 @@ class LatentClassModel(ClassModel):
         A feature's term is what it adds once the features before it are known, which by
         then have shown to which components the row may belong.
         """
-        with np.errstate(divide="ignore"):
-            log_prior, log_weights = np.log(self.prior), np.log(self.weights)
+        log_prior, log_weights = log_of(self.prior), log_of(self.weights)
         sides = log_weights[target], log_weights[against]
         terms = np.zeros((codes.n_rows, codes.n_variables))
         before = _log_odds(*sides)

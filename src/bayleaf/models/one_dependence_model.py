@@ -16,7 +16,7 @@ from bayleaf.cpds.dirichlet import drawn_distributions
 from bayleaf.cpds.given_tables import check_distributions, check_shape
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.inference.log_sums import log_sum_exp, logarithmic_mean_weights
+from bayleaf.inference.log_sums import log_of, log_sum_exp, logarithmic_mean_weights
 from bayleaf.models.class_model import ClassModel, LogScores
 from bayleaf.models.support.support_counts import (
     Fact,
@@ -187,10 +187,9 @@ class AveragedOneDependenceModel(ClassModel):
         *cards, n_classes = self.domain.cards
         spans = [self._states(feature) for feature in range(len(cards))]
         known = np.concatenate([np.arange(span.start, span.stop) for span in spans])
-        with np.errstate(divide="ignore"):
-            prior = np.log(self.prior)
-            parent = np.log(self.parent_probabilities[:, known])
-            child = np.log(self.child_probabilities[:, known[:, None], known])
+        prior = self._log_prior
+        parent = self._log_parent[:, known]
+        child = self._log_child[:, known[:, None], known]
         usable, shape = self.usable[known], (len(known), n_classes)
         looks, fallback = [], [Look.constant(prior)]
         starts = np.cumsum([0, *cards])
@@ -303,15 +302,15 @@ class AveragedOneDependenceModel(ClassModel):
 
     @cached_property
     def _log_prior(self) -> Floats:
-        return _log(self.prior)
+        return log_of(self.prior)
 
     @cached_property
     def _log_parent(self) -> Floats:
-        return _log(self.parent_probabilities)
+        return log_of(self.parent_probabilities)
 
     @cached_property
     def _log_child(self) -> Floats:
-        return _log(self.child_probabilities)
+        return log_of(self.child_probabilities)
 
     def _positions(self, codes: Codes) -> NDArray[np.int32]:
         """Position of each cell, shape (n_features, n_rows)."""
@@ -445,12 +444,6 @@ class AveragedOneDependenceModel(ClassModel):
         odds = np.subtract(*log_sum_exp(chain, axis=1))
         terms[present] = np.diff(odds)
         return terms
-
-
-def _log(probabilities: Floats) -> Floats:
-    """Logarithm, minus infinity for zero."""
-    with np.errstate(divide="ignore"):
-        return np.log(probabilities)
 
 
 def _shared_arcs(

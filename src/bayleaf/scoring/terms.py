@@ -293,9 +293,7 @@ class SumOut:
                 f"would have {cells:,.0f} cells with its {len(cpd.parents)} parents; "
                 "give it fewer parents"
             )
-        with np.errstate(divide="ignore"):
-            logs = np.log(cpd.probabilities)
-        return Factor(cpd.child, (*cpd.parents, cpd.child), logs)
+        return Factor(cpd.child, cpd.family, cpd.log_probabilities())
 
     @cached_property
     def excess(self) -> float:

@@ -190,7 +190,7 @@ class HybridNetworkClassifier(HierarchyParameters, SingleNetworkClassifier):
         network = cast(NetworkModel, tables.model).network
         model = HybridNetworkModel(
             _widened(network, domain, parts.nominal, in_states),
-            _logs(network.cpds[-1].probabilities),
+            network.cpds[-1].log_probabilities(),
             1.0,
             # Each number counts once: given its parents, where it has any.
             WeightedLinearFamilies(parts.families, _spread(parts.families, 1.0)),
@@ -304,12 +304,6 @@ def _columns(codes: Codes, chosen: Sequence[int]) -> Codes:
         [codes.cards[v] for v in chosen],
         codes.weights,
     )
-
-
-def _logs(probabilities: Floats) -> Floats:
-    """Logarithms, minus infinity for zeros."""
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(probabilities))
 
 
 def _widened(

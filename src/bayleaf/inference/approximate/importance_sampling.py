@@ -25,6 +25,7 @@ from bayleaf.inference.approximate.mini_buckets import (
 )
 from bayleaf.inference.evidence import Evidence
 from bayleaf.inference.factorisation import Factorisation
+from bayleaf.inference.log_sums import log_of
 from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.posteriors import EstimatedPosterior, EstimatedPosteriors
 from bayleaf.inference.sampling import Draw, Drawing, forward_draw
@@ -481,8 +482,7 @@ def _piece(graph: JoinGraph, place: int, cards: tuple[int, ...]) -> Piece:
     """A mini-bucket as samples look it up."""
     given = graph.buckets[place].scope[:-1]
     table = graph.tables[place]
-    with np.errstate(divide="ignore"):
-        log_message = np.log(graph.messages[place]).ravel()
+    log_message = log_of(graph.messages[place]).ravel()
     return Piece(
         given,
         tuple(cards[v] for v in given),

@@ -14,6 +14,7 @@ from bayleaf.graph.triangulation import bits
 from bayleaf.inference.evidence import Evidence
 from bayleaf.inference.factorisation import Factorisation, cut_network
 from bayleaf.inference.family_decomposition import small_product
+from bayleaf.inference.log_sums import log_of
 from bayleaf.inference.table_algebra import aligned
 
 Floats = NDArray[np.float64]
@@ -77,8 +78,7 @@ def potentials(
             # A likelihood that leaves one state still has a weight there.
             log_constant += float(np.log(weights[hard[v]]))
     constants = [float(t) for s, t in zip(scopes, tables, strict=True) if not s]
-    with np.errstate(divide="ignore"):
-        log_constant += float(np.log(constants).sum())
+    log_constant += float(log_of(constants).sum())
     chosen = [i for i, scope in enumerate(scopes) if scope]
     everything = {v for scope in scopes for v in scope}
     return Potentials(

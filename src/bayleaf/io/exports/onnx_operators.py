@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayleaf.inference.log_sums import log_of
 from bayleaf.scoring.fusing import fused, tables_by_weight, tables_of
 from bayleaf.scoring.partial_cases import Sharing
 from bayleaf.scoring.plain_rules import (
@@ -366,9 +367,7 @@ class TermOperators:
             for factor in term.factors
         ]
         for v in missing:
-            with np.errstate(divide="ignore"):
-                one = np.log(np.eye(cards[v]))
-            table = np.concatenate([one, np.zeros((1, cards[v]))])
+            table = np.concatenate([log_of(np.eye(cards[v])), np.zeros((1, cards[v]))])
             tables.append(((v,), graph.add("Gather", table, codes[v])))
         for v, rest in elimination([own for own, _ in tables], cards, {label}):
             scope = sorted((v, *rest))

@@ -16,6 +16,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.partial_values import PartialCodes, PartialValues, Rows
 from bayleaf.inference.factors import Eliminator, Factor, FusedTables
+from bayleaf.inference.log_sums import log_of
 from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.row_propagation import log_densities
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -293,16 +294,14 @@ class NetworkPosteriorModel(ClassNetwork):
     def _prior_shift(self) -> Floats:
         if self.given_prior is None:
             return super()._prior_shift
-        with np.errstate(divide="ignore"):
-            shift = np.log(self.given_prior) - np.log(self._own_prior)
+        shift = log_of(self.given_prior) - log_of(self._own_prior)
         return np.where(self._own_prior > 0, shift, -np.inf)
 
     def contributions(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
     ) -> tuple[Floats, Floats]:
         """Reveal features one by one in the network's order; a term is the change."""
-        with np.errstate(divide="ignore"):
-            log_prior = np.log(self.class_prior)
+        log_prior = log_of(self.class_prior)
         prior = log_prior[target] - log_prior[against]
         return self._revealed(codes, target, against, self.network.dag.order, prior)
 

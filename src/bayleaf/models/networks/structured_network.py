@@ -22,6 +22,7 @@ from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.graph.dag import DAG
+from bayleaf.inference.log_sums import log_of
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.search.structure import GroupedParents
 from bayleaf.search.trees.shape import TreeShape
@@ -147,8 +148,7 @@ class PlacedStructures:
 
         Tables have the shapes of the counts.
         """
-        with np.errstate(divide="ignore"):
-            logs = [np.log(table).ravel() for table in tables]
+        logs = [log_of(table).ravel() for table in tables]
         total = np.zeros(self._codes.n_rows)
         for place in range(len(logs)):
             # Threads should find what is kept.

@@ -13,6 +13,7 @@ from bayleaf.cpds.dirichlet import log_dirichlet
 from bayleaf.cpds.smoothing import Smoothing, added_rows
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.inference.log_sums import log_of
 from bayleaf.wording import brief_fields
 
 Floats = NDArray[np.float64]
@@ -204,8 +205,7 @@ class SupportCounts:
         """
         if self.prior_is_learned:
             return log_dirichlet(prior, self.strengths(table), n_draws, rng)
-        with np.errstate(divide="ignore"):
-            return np.tile(np.log(prior), (n_draws, 1))
+        return np.tile(log_of(prior), (n_draws, 1))
 
     def drawn_prior(
         self, prior: Floats, table: int, rng: np.random.Generator
