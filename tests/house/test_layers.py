@@ -89,6 +89,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         (REST,),
     ],
     "inference": [
+        ("plain_rules",),
         ("states", "log_sums", "table_algebra", "graph_results"),
         ("causal_graph",),
         ("factorisation",),

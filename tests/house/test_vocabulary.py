@@ -64,8 +64,8 @@ EXPRESSIONS = [
 NAMES = {
     "told": ("message, with_explanation, is_reported", 88),
     "said": ("log_likelihood, reported, text", 16),
-    "found": ("result, scores, matches: the noun of what it is", 459),
-    "own": ("what it belongs to", 443),
+    "found": ("result, scores, matches: the noun of what it is", 461),
+    "own": ("what it belongs to", 442),
     "kept": ("what is kept: columns, rows, states", 93),
     "parted": ("parts, groups", 0),
     "wanted": ("requested, targets", 59),

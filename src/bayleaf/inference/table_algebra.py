@@ -9,6 +9,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.inference.plain_rules import elimination
+
 Floats = NDArray[np.float64]
 # Variables, and a table whose axes after some leading ones run over them.
 Table = tuple[tuple[int, ...], Floats]
@@ -31,24 +33,13 @@ def aligned(
 def elimination_order(
     scopes: Iterable[frozenset[int]], eliminated: Iterable[int], cards: Sequence[int]
 ) -> tuple[list[int], int]:
-    """The greedy order by the smallest table, and the cells of the largest one.
-
-    Ties go to the lower variable.
-    """
-    scopes, left = list(scopes), set(eliminated)
-    order: list[int] = []
-    largest = 1
-    while left:
-        joint: dict[int, set[int]] = {v: set() for v in left}
-        for scope in scopes:
-            for v in scope & left:
-                joint[v] |= scope
-        cells, best = min((prod(cards[u] for u in own), v) for v, own in joint.items())
-        largest = max(largest, cells)
-        scopes = [s for s in scopes if best not in s]
-        scopes.append(frozenset(joint[best] - {best}))
-        left.remove(best)
-        order.append(best)
+    """The order of `elimination`, and the cells of its largest table."""
+    scopes = list(scopes)
+    others = set[int]().union(*scopes).difference(eliminated)
+    order, largest = list[int](), 1
+    for variable, joint in elimination(scopes, cards, others):
+        order.append(variable)
+        largest = max(largest, prod(cards[v] for v in (variable, *joint)))
     return order, largest
 
 

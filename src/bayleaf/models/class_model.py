@@ -105,8 +105,15 @@ class ClassModel(ABC):
 
     @property
     def arcs(self) -> list[tuple[int, int]]:
-        """All (parent, child) pairs of indices, by child, those of the class too."""
-        return list(self._needed_network.dag.arcs)
+        """All (parent, child) pairs of indices, by child, those of the class too.
+
+        Of a kind without a network, or with latent variables, from the class to each
+        feature.
+        """
+        if self._plain_network is not None:
+            return list(self._plain_network.dag.arcs)
+        class_index = len(self.domain) - 1
+        return [(class_index, feature) for feature in range(class_index)]
 
     @property
     def structure_bits(self) -> float:
@@ -138,9 +145,8 @@ class ClassModel(ABC):
     @property
     def cpds(self) -> Sequence[CPD]:
         """Distribution of each variable; empty for no network, or one with latents."""
-        network = self._network
-        plain = network is not None and len(network.domain) == len(self.domain)
-        return network.cpds if network is not None and plain else ()
+        network = self._plain_network
+        return () if network is None else network.cpds
 
     @property
     def left_out_families(self) -> Sequence[Family] | None:
@@ -469,6 +475,13 @@ class ClassModel(ABC):
         """The network of a kind that is one."""
         network: BayesianNetwork | None = getattr(self, "network", None)
         return network
+
+    @property
+    def _plain_network(self) -> BayesianNetwork | None:
+        """The network of a kind that is one without latent variables."""
+        network = self._network
+        has_latents = network and len(network.domain) > len(self.domain)
+        return None if has_latents else network
 
     @property
     def _needed_network(self) -> BayesianNetwork:

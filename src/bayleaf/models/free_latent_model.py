@@ -101,12 +101,6 @@ class FreeLatentModel(ClassModel):
         return [(str(latent.name), latent.n_states) for latent in self.latents]
 
     @property
-    def arcs(self) -> list[tuple[int, int]]:
-        """Class to each feature, whatever latent variables lie between."""
-        class_index = len(self.domain) - 1
-        return [(class_index, feature) for feature in range(class_index)]
-
-    @property
     def _parts(self) -> str:
         return counted(len(self.latents), "latent variable")
 

@@ -317,12 +317,6 @@ class HierarchicalMixtureModel(ClassModel):
             return np.zeros(self.domain.cards[-1])
         return log_of(self.prior) - log_of(self._learned_prior)
 
-    @property
-    def arcs(self) -> list[tuple[int, int]]:
-        """Arcs of the experts, which are naive Bayes: from the class alone."""
-        class_index = len(self.domain) - 1
-        return [(class_index, feature) for feature in range(class_index)]
-
     @cached_property
     def feature_marginals(self) -> list[Floats]:
         """Mean over the experts of P(state), shape (n_states,)."""

@@ -110,12 +110,6 @@ class LatentClassModel(ClassModel):
     log_likelihood_scope = "training rows, components and missing cells summed out"
 
     @property
-    def arcs(self) -> list[tuple[int, int]]:
-        """Class to each feature."""
-        class_index = len(self.domain) - 1
-        return [(class_index, feature) for feature in range(class_index)]
-
-    @property
     def remarks(self) -> tuple[str, ...]:
         """What a summary tells beside counts and arcs: the components."""
         return component_remarks(self.domain, self.weights, self.tables)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bayleaf.counts.occupied import MOST_WEIGHT
 from bayleaf.cpds.random_network import RandomNetwork
 from bayleaf.data.codes import Codes
-from bayleaf.scoring.plain_rules import NETWORKS_WITHOUT_CHANGE, bent
+from bayleaf.inference.plain_rules import NETWORKS_WITHOUT_CHANGE, bent
 from bayleaf.wording import brief_fields
 
 # Least strength of a feature, nats.

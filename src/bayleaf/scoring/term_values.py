@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.inference.log_sums import log_sum_exp
+from bayleaf.inference.plain_rules import MAX_LOG_DENSITY
 from bayleaf.inference.table_algebra import (
     Table,
     aligned,
     eliminated,
     elimination_order,
 )
-from bayleaf.scoring.plain_rules import MAX_LOG_DENSITY
 from bayleaf.scoring.terms import (
     Counts,
     Density,

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayleaf.inference.log_sums import log_of
-from bayleaf.scoring.fusing import fused, tables_by_weight, tables_of
-from bayleaf.scoring.partial_cases import Sharing
-from bayleaf.scoring.plain_rules import (
+from bayleaf.inference.plain_rules import (
     MAX_LOG_DENSITY,
     NETWORKS_WITHOUT_CHANGE,
     elimination,
 )
+from bayleaf.scoring.fusing import fused, tables_by_weight, tables_of
+from bayleaf.scoring.partial_cases import Sharing
 from bayleaf.scoring.terms import (
     Bank,
     Density,

@@ -26,7 +26,7 @@ _BETWEEN = re.compile(r"\n\n\n|\n\n(?=[A-Z_#])")
 _DEFINED = re.compile(r"^(?:(?:def|class) )?(\w+)(?:\(|:| = )", re.M)
 # The files of packages that a Python file takes definitions of.
 _PROGRAM = (
-    ("bayleaf.scoring", "plain_rules.py"),
+    ("bayleaf.inference", "plain_rules.py"),
     ("bayleaf.io.exports.scorers.program", "engine.py"),
     ("bayleaf.data.tables", "date_parts.py"),
     ("bayleaf.io.exports.scorers.program", "cell_values.py"),

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from bayleaf.inference.plain_rules import MAX_LOG_DENSITY, NETWORKS_WITHOUT_CHANGE
 from bayleaf.io.exports.feature_cells import FeatureCells
 from bayleaf.io.exports.sql.deciding import Decision, add_known_shares
 from bayleaf.io.exports.sql.ensembles import Average
@@ -35,7 +36,6 @@ from bayleaf.io.exports.sql.words import (
     times,
 )
 from bayleaf.scoring.fusing import fused, tables_by_weight, tables_of
-from bayleaf.scoring.plain_rules import MAX_LOG_DENSITY, NETWORKS_WITHOUT_CHANGE
 from bayleaf.scoring.terms import (
     PRIOR,
     Density,

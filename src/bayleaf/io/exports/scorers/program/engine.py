@@ -19,7 +19,7 @@ from operator import sub
 from types import SimpleNamespace
 from typing import Any
 
-from bayleaf.scoring.plain_rules import (
+from bayleaf.inference.plain_rules import (
     MAX_LOG_DENSITY,
     NETWORKS_WITHOUT_CHANGE,
     bent,

@@ -1,4 +1,4 @@
-"""Rules of scoring that need no NumPy.
+"""Rules of elimination and scoring that need no NumPy.
 
 Scorers contain them, so they stay with the standard library of Python 3.8.
 """
@@ -27,8 +27,8 @@ def elimination(
 ) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Variables in the order in which they are summed out of tables with these scopes.
 
-    That with the smallest product of its tables goes first. With each, the other
-    variables of that product, in increasing order.
+    That with the smallest product of its tables goes first, the lowest of equal ones.
+    With each, the other variables of that product, in increasing order.
     """
     left = [set(scope) for scope in scopes]
     while True:
