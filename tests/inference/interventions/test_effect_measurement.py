@@ -236,6 +236,15 @@ def test_impossible_cases_have_no_effect(drug: BayesianNetwork) -> None:
             certain.causal_effect("drug", "better", given={"age": "old"}, **options)
 
 
+def test_an_adjustment_that_needs_too_large_a_table_names_the_covariates(
+    drug: BayesianNetwork,
+) -> None:
+    with pytest.raises(ValueError, match=r"adjusting for age: .*max_table_cells=5"):
+        drug.compile(max_table_cells=5).causal_effect(
+            "drug", "better", adjust_for="age", credible=None
+        )
+
+
 def test_draws_that_need_too_large_a_table_are_refused(drug: BayesianNetwork) -> None:
     small = drug.with_experience(5.0).compile(max_table_cells=5)
     with pytest.raises(ValueError, match="max_table_cells=5"):

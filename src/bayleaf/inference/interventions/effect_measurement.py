@@ -23,8 +23,9 @@ from bayleaf.graph.adjustment import Adjustment
 from bayleaf.graph.dag import DAG
 from bayleaf.graph.separation import ancestors
 from bayleaf.inference.causal_graph import Formula, given_formula, identified
-from bayleaf.inference.events.events import named_states, read_single
-from bayleaf.inference.evidence import Evidence
+from bayleaf.inference.events.events import Known, named_states, read_single
+from bayleaf.inference.evidence import Evidence, ImpossibleEvidenceError
+from bayleaf.inference.exact_query import Query
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.family_decomposition import full_table
 from bayleaf.inference.interventions.causal_effect import CausalEffect
@@ -301,12 +302,6 @@ class EffectQuestion:
         return [item.variable for item in self._known.items]
 
     @cached_property
-    def _uncertain(self) -> dict[int, Floats]:
-        """Likelihoods (card,) of given variables whose state stays open."""
-        hard = self._known.hard
-        return {v: own for v, own in self._known.likelihoods.items() if v not in hard}
-
-    @cached_property
     def _cut(self) -> Factorisation:
         """The network whose treatment has no parents and even chances."""
         card = self.network.domain[self.effect.treatment].n_states
@@ -368,21 +363,16 @@ class EffectQuestion:
         return np.array(rows)
 
     def _observed_joint(self, covariates: Sequence[int]) -> Floats:
-        """P(treatment, covariates, outcome | given), on any scale."""
-        kept = (self.effect.treatment, *covariates, self.effect.outcome)
-        nodes = ancestors(self.network.dag, [*kept, *self._told])
-        hard, limit = self._known.hard, self.trees.max_table_cells
-        joint = joint_table(self.network, nodes, kept, hard, self._uncertain, limit)
-        if joint is None:
-            listed = name_list([self.network.domain.names[v] for v in covariates])
-            raise ValueError(
-                f"adjusting for {listed} needs a table of more than max_table_cells="
-                f"{limit} cells; compile the network with a larger limit, or "
-                "adjust for fewer variables"
-            )
-        if not joint.sum() > 0:
-            raise self.trees.impossible(self._known)
-        return joint
+        """P(treatment, covariates, outcome | given)."""
+        variables = (self.effect.treatment, *covariates, self.effect.outcome)
+        try:
+            return Query(self.trees, Known(self._known), variables).joint()[0]
+        except ImpossibleEvidenceError:
+            raise
+        except ValueError as error:
+            names = self.network.domain.names
+            listed = name_list([names[v] for v in covariates])
+            raise ValueError(f"adjusting for {listed}: {error}") from error
 
     def _averaged(self, formula: Formula) -> Floats:
         """The average of an adjustment formula, or why it is not defined."""
@@ -442,10 +432,12 @@ class EffectQuestion:
         """P(outcome | do(treatment), given), (n_draws, n_treatments, n_outcomes)."""
         cut, limit = self._cut, self.trees.max_table_cells
         families = [cut.dag.families[node] for node in self._nodes]
-        scopes: list[Sequence[int]] = [cut_scope(f, self._known.hard) for f in families]
-        kept = (self.effect.treatment, self.effect.outcome)
-        plan = Elimination.planned([*scopes, kept[:1]], kept, cut.domain.cards)
-        if plan.cells > limit:
+        scopes = [frozenset(cut_scope(f, self._known.hard)) for f in families]
+        kept = self.effect.treatment, self.effect.outcome
+        others = frozenset().union(*scopes).difference(kept)
+        order, cells = elimination_order(scopes, others, cut.domain.cards)
+        cells = max(cells, prod(cut.domain.cards[v] for v in kept))
+        if cells > limit:
             raise ValueError(
                 "credible intervals need a table of more than max_table_cells="
                 f"{limit} cells; compile the network with a larger limit, or ask with "
@@ -453,11 +445,11 @@ class EffectQuestion:
             )
         sizes = [cut.cpds[v].probabilities.size for v in self._nodes]
         # Blocks by size alone, so that a seed gives the same draws everywhere.
-        step = max(1, _BLOCK_CELLS // max([plan.cells, *sizes]))
+        step = max(1, _BLOCK_CELLS // max([cells, *sizes]))
         n_draws = self.uncertainty.n_draws
         rng = random_generator(self.uncertainty.random_state)
         parts = [
-            plan.run(self._drawn_tables(min(step, n_draws - done), rng))
+            summed_to(kept, order, self._drawn_tables(min(step, n_draws - done), rng))
             for done in range(0, n_draws, step)
         ]
         joint = np.concatenate(
@@ -478,39 +470,27 @@ class EffectQuestion:
                 table = np.exp(log_dirichlet(table[0], strengths, n_draws, rng))
             family = cut.dag.families[node]
             tables.append(cut_table(family, table, self._known.hard))
-        tables += [((v,), own[None]) for v, own in self._uncertain.items()]
+        # Given variables whose state stays open.
+        tables += [
+            ((v,), likelihood[None])
+            for v, likelihood in self._known.likelihoods.items()
+            if v not in self._known.hard
+        ]
         return tables
 
 
-@dataclass(frozen=True)
-class Elimination:
-    """The order in which variables are summed out of a product of tables.
+def summed_to(
+    kept: Sequence[int], order: Iterable[int], tables: Iterable[Table]
+) -> Floats:
+    """The product of tables summed to some variables, (n_versions, *cards of kept).
 
-    Tables have one version or many along their first axis, each on a scale of its own.
+    Others are summed out in an order. Tables have one version or many along their first
+    axis, each on a scale of its own.
     """
-
-    kept: tuple[int, ...]  # the axes of the result
-    order: tuple[int, ...]
-    cells: int  # of the largest table on the way
-
-    @classmethod
-    def planned(
-        cls, scopes: Iterable[Sequence[int]], kept: Sequence[int], cards: Sequence[int]
-    ) -> Elimination:
-        """The greedy order by the smallest table, ties going to the lower variable."""
-        open_scopes = [frozenset(scope) for scope in scopes]
-        left = frozenset().union(*open_scopes) - set(kept)
-        order, largest = elimination_order(open_scopes, left, cards)
-        cells = max(largest, prod(cards[v] for v in kept))
-        return cls(tuple(kept), tuple(order), cells)
-
-    def run(self, tables: Iterable[Table]) -> Floats:
-        """The product summed to the kept variables, (n_versions, *cards of kept)."""
-        left = eliminated(tables, self.order, np.multiply, _summed, 1)
-        whole: Floats = np.ones((1,) * (len(self.kept) + 1))
-        for variables, values in left:
-            whole = whole * aligned(values, variables, self.kept, 1)
-        return whole
+    whole: Floats = np.ones((1,) * (len(kept) + 1))
+    for variables, values in eliminated(tables, order, np.multiply, _summed, 1):
+        whole = whole * aligned(values, variables, kept, 1)
+    return whole
 
 
 def _summed(values: Floats) -> Floats:
@@ -533,32 +513,6 @@ def cut_table(family: Sequence[int], values: Floats, hard: Mapping[int, int]) ->
     """A table, one version or many, at the states that are known."""
     index = tuple(hard.get(v, slice(None)) for v in family)
     return cut_scope(family, hard), values[(slice(None), *index)]
-
-
-def joint_table(
-    network: Factorisation,
-    nodes: Iterable[int],
-    kept: Sequence[int],
-    hard: Mapping[int, int],
-    likelihoods: Mapping[int, Floats],
-    most_cells: int,
-) -> Floats | None:
-    """Joint table (*cards of kept) with evidence, on any scale; None if too large.
-
-    `nodes` include all their parents; none of `kept` is known. `likelihoods` (card,)
-    weigh the states of uncertain variables.
-    """
-    families = [network.dag.families[node] for node in sorted(nodes)]
-    scopes = [cut_scope(family, hard) for family in families]
-    plan = Elimination.planned(scopes, kept, network.domain.cards)
-    if plan.cells > most_cells:
-        return None
-    tables = [
-        cut_table(family, full_table(network.cpds[family[-1]])[None], hard)
-        for family in families
-    ]
-    tables += [((v,), own[None]) for v, own in likelihoods.items()]
-    return np.asarray(plan.run(tables)[0])
 
 
 def _experience(network: Factorisation, node: int) -> Floats | None:
