@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from math import fsum, prod
 from typing import TypeVar
@@ -113,20 +112,18 @@ def log_densities(
     ]
     found = np.concatenate(run_tasks(parts, threads))
     incomplete = np.flatnonzero(np.isnan(found))
-    numbers = _numbers_of_completions(codes, incomplete)
-    for first, last in _blocks(numbers[numbers <= _MOST_LISTED]):
-        rows = incomplete[numbers <= _MOST_LISTED][first:last]
-        part = codes.rows(rows)
-        # A missing cell may contain any state.
-        any_state = PartialValues.from_cells(
-            (np.flatnonzero(part.missing(variable)), variable, tuple(range(card)))
-            for variable, card in enumerate(part.cards)
-        )
-        listed = complete(part, any_state)
-        found[rows] = listed.log_sums(_looked_up(network, listed.codes, slice(None)))
-    rows = incomplete[numbers > _MOST_LISTED]
-    if len(rows):
-        found[rows] = log_likelihood_rows(trees, codes.rows(rows), n_jobs)
+    if not len(incomplete):
+        return found
+    rest = codes.rows(incomplete)
+    # A missing cell may contain any state.
+    any_state = PartialValues.from_cells(
+        (np.flatnonzero(rest.missing(variable)), variable, tuple(range(card)))
+        for variable, card in enumerate(rest.cards)
+    )
+    look_up = partial(_looked_up, network, where=slice(None))
+    found[incomplete], many = _summed_over_few(rest, any_state, look_up)
+    if len(many):
+        found[incomplete[many]] = log_likelihood_rows(trees, rest.rows(many), n_jobs)
     return found
 
 
@@ -134,11 +131,9 @@ def _densities_of_sets(
     trees: NetworkTrees, codes: Codes, n_jobs: int | None, partial: PartialValues
 ) -> Floats:
     """Log-probabilities (n_rows,) of rows with sets of states, see `log_densities`."""
-    logs = np.empty(codes.n_rows)
-    has_few = partial.n_completions(codes.n_rows) <= _MOST_LISTED
-    few, many = np.flatnonzero(has_few), np.flatnonzero(~has_few)
-    listed = complete(codes.rows(few), partial.of_rows(few))
-    logs[few] = listed.log_sums(log_densities(trees, listed.codes, n_jobs))
+    logs, many = _summed_over_few(
+        codes, partial, lambda listed: log_densities(trees, listed, n_jobs)
+    )
     if len(many):
         rows = PartialCodes(codes.rows(many), partial.of_rows(many), trees.domain)
         logs[many] = log_likelihood_rows(*with_set_evidence(trees, rows), n_jobs)
@@ -163,21 +158,21 @@ def log_likelihood_of_rows(
     return float(summed_over_rows(source, of_block)[0])
 
 
-def _numbers_of_completions(codes: Codes, rows: NDArray[np.intp]) -> Floats:
-    """Number of completions of some rows, shape (n_rows,)."""
-    numbers = np.ones(len(rows))
-    for variable, card in enumerate(codes.cards):
-        missing = codes.missing(variable)[rows]
-        # Huge numbers need not be exact, nor may they overflow.
-        numbers[missing] = np.minimum(numbers[missing] * card, 1e12)
-    return numbers
+def _summed_over_few(
+    codes: Codes, partial: PartialValues, look_up: Callable[[Codes], Floats]
+) -> tuple[Floats, NDArray[np.intp]]:
+    """Log-probabilities (n_rows,) of rows with few completions, and the other rows.
 
-
-def _blocks(numbers: Floats) -> Iterator[tuple[int, int]]:
-    """Stretches of rows with so many completions that make blocks of bounded size."""
-    block = np.cumsum(numbers) // _BLOCK_ROWS
-    edges = np.flatnonzero(np.diff(block, prepend=-1.0, append=np.inf))
-    yield from itertools.pairwise(edges.tolist())
+    They are sums over the completions, whose logarithms are looked up.
+    """
+    logs, numbers = np.empty(codes.n_rows), partial.n_completions(codes.n_rows)
+    few = np.flatnonzero(numbers <= _MOST_LISTED)
+    # Stretches of rows with so many completions that make blocks of bounded size.
+    block = np.cumsum(numbers[few]) // _BLOCK_ROWS
+    for rows in np.split(few, np.flatnonzero(np.diff(block)) + 1):
+        listed = complete(codes.rows(rows), partial.of_rows(rows))
+        logs[rows] = listed.log_sums(look_up(listed.codes))
+    return logs, np.flatnonzero(numbers > _MOST_LISTED)
 
 
 def _looked_up(network: Factorisation, codes: Codes, where: slice) -> Floats:

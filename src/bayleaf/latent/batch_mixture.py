@@ -21,6 +21,7 @@ from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.inference.log_sums import log_sum_exp
+from bayleaf.inference.states import check_integer
 from bayleaf.latent.expectation_maximisation import Progress
 from bayleaf.progress import Work
 from bayleaf.wording import quoted
@@ -49,11 +50,7 @@ class BatchOptions:
                 raise ValueError(
                     f"{name} must be a number {least} 0, got {quoted(value)}"
                 )
-        if not isinstance(self.max_iter, numbers.Integral) or self.max_iter < 1:
-            raise ValueError(
-                f"max_iter must be an integer of at least 1, got "
-                f"{quoted(self.max_iter)}"
-            )
+        check_integer("max_iter", self.max_iter)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,6 +24,7 @@ from bayleaf.inference.encoded_rows import read_rows, read_weights
 from bayleaf.inference.log_sums import log_of
 from bayleaf.inference.missing_parts import ExpectedFamilies, MissingParts
 from bayleaf.inference.set_evidence import with_set_families
+from bayleaf.inference.states import check_integer
 from bayleaf.latent.expectation_maximisation import (
     EMOptions,
     Progress,
@@ -192,12 +193,9 @@ def _check(tol: float, max_iter: int, n_restarts: int | None) -> None:
     is_number = isinstance(tol, numbers.Real)
     if not (is_number and math.isfinite(tol) and tol >= 0):
         raise ValueError(f"tol must be a number of at least 0, got {quoted(tol)}")
-    n_starts = 1 if n_restarts is None else n_restarts
-    for name, value in (("max_iter", max_iter), ("n_restarts", n_starts)):
-        if not isinstance(value, numbers.Integral) or value < 1:
-            raise ValueError(
-                f"{name} must be an integer of at least 1, got {quoted(value)}"
-            )
+    check_integer("max_iter", max_iter)
+    if n_restarts is not None:
+        check_integer("n_restarts", n_restarts)
 
 
 def _started(network: BayesianNetwork, start: BayesianNetwork) -> BayesianNetwork:

@@ -16,6 +16,7 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.row_propagation import posterior_table
+from bayleaf.inference.states import check_integer
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel, LogScores
 from bayleaf.models.latent_rules import numbered_names
@@ -61,10 +62,7 @@ class FreeLatentModel(ClassModel):
                 f"latent variables over {counted(n_features, 'feature')} with "
                 f"{n_classes} classes at its root"
             )
-        if self.max_table_cells < 1:
-            raise ValueError(
-                f"max_table_cells must be at least 1, got {self.max_table_cells}"
-            )
+        check_integer("max_table_cells", self.max_table_cells)
 
     def check_content(self) -> None:
         """Raise ValueError unless every table holds distributions."""

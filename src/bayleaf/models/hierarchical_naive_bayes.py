@@ -24,6 +24,7 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.inference.factors import Factor, FusedTables
 from bayleaf.inference.log_sums import log_of
+from bayleaf.inference.states import check_integer
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel, LogScores, sum_out
 from bayleaf.models.latent_messages import LatentMessages, cell_probabilities
@@ -162,10 +163,7 @@ class HierarchicalNaiveBayesModel(ClassModel):
             raise ValueError(
                 f"cell_smoothing must be greater than 0, got {self.cell_smoothing}"
             )
-        if self.max_table_cells < 1:
-            raise ValueError(
-                f"max_table_cells must be at least 1, got {self.max_table_cells}"
-            )
+        check_integer("max_table_cells", self.max_table_cells)
 
     def check_content(self) -> None:
         """Raise ValueError unless tables hold distributions, and cells counts."""

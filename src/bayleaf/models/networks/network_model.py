@@ -19,6 +19,7 @@ from bayleaf.inference.factors import Eliminator, Factor, FusedTables
 from bayleaf.inference.log_sums import log_of
 from bayleaf.inference.network_trees import NetworkTrees
 from bayleaf.inference.row_propagation import log_densities
+from bayleaf.inference.states import check_integer
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel, LogScores
 from bayleaf.models.support.drawn_networks import (
@@ -54,10 +55,7 @@ class ClassNetwork(ClassModel):
     max_table_cells: int = 20_000_000  # when summing out, at least 1
 
     def __post_init__(self) -> None:
-        if self.max_table_cells < 1:
-            raise ValueError(
-                f"max_table_cells must be at least 1, got {self.max_table_cells}"
-            )
+        check_integer("max_table_cells", self.max_table_cells)
 
     @property
     def domain(self) -> Domain:
