@@ -21,7 +21,7 @@ import pyarrow.csv as pa_csv
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.discretizers import StandardDeviationDiscretizer
-from bayleaf.latent.online_mixture import OnlineOptions, learn_online
+from bayleaf.latent.online_mixture import OnlineOptions, learn_counters
 
 sys.path.insert(0, str(Path(__file__).parent))
 from machine import best_time, describe_processor, markdown_table
@@ -63,7 +63,7 @@ def seconds(codes: Codes, architecture: tuple[int, ...], repeats: int) -> float:
 
     def learn() -> None:
         rng = np.random.default_rng(1)
-        learn_online(codes, order, architecture, OnlineOptions(), rng)
+        learn_counters(codes, order, architecture, OnlineOptions(), rng)
 
     learn()
     return best_time(learn, repeats)

@@ -13,7 +13,7 @@ import pytest
 from bayleaf import HierarchicalMixtureNBClassifier
 from bayleaf.classifiers.shared.callbacks import HAS_CALLBACKS
 from bayleaf.data.shuffled_rows import merged_rows
-from bayleaf.latent.online_mixture import OnlineOptions, learn_online
+from bayleaf.latent.online_mixture import OnlineOptions, learn_counters
 from bayleaf.models.hierarchical_mixture_model import (
     HierarchicalMixtureModel,
     MixtureExplanation,
@@ -104,7 +104,7 @@ def test_a_start_is_online_learning_of_merged_rows_in_a_drawn_order() -> None:
     seed = np.random.default_rng(4).integers(1 << 63, size=1)[0]
     rng = np.random.default_rng(seed)
     order = rng.permutation(codes.n_rows)
-    banks = learn_online(codes, order, (3,), OnlineOptions(), rng)
+    banks = learn_counters(codes, order, (3,), OnlineOptions(), rng).banks()
     for found, expected in zip(_banks_of(model)[0], banks, strict=True):
         np.testing.assert_array_equal(found.log_table, expected.log_table)
 

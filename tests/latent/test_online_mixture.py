@@ -15,7 +15,6 @@ from bayleaf.latent.online_mixture import (
     MixtureCounters,
     OnlineOptions,
     learn_counters,
-    learn_online,
 )
 from bayleaf.models.mixture_banks import mixture_log_posteriors
 from bayleaf.native.latents import learn_pass
@@ -195,7 +194,9 @@ def test_banks_predict_what_the_counters_say() -> None:
         table(50, weights="fractions"),
     )
     order = np.arange(50)
-    banks = learn_online(codes, order, (2, 3), options, np.random.default_rng(2))
+    banks = learn_counters(
+        codes, order, (2, 3), options, np.random.default_rng(2)
+    ).banks()
     levels = literal_learning(codes, order.tolist(), (2, 3), options, seed=2)
     for row in range(50):
         features = [int(codes.column(v)[row]) for v in range(3)]
@@ -207,13 +208,13 @@ def test_banks_predict_what_the_counters_say() -> None:
 
 
 def test_distributions_sum_to_one_over_the_rows_with_a_value() -> None:
-    banks = learn_online(
+    banks = learn_counters(
         table(50, weights="fractions"),
         np.arange(50),
         (2, 2),
         OnlineOptions(),
         np.random.default_rng(0),
-    )
+    ).banks()
     for bank in banks:
         for first, last in zip(bank.offsets[:-1], bank.offsets[1:], strict=True):
             sums = np.exp(bank.log_table[first:last]).sum(axis=0)
@@ -227,7 +228,9 @@ def test_long_products_neither_underflow_nor_lose_digits() -> None:
     own = np.array([0, 1, 0, 1, 0, 1])
     codes = Codes.from_columns([*columns, own], (*[card] * n_features, 2))
     options = OnlineOptions(n_passes=2, gamma=1e-9, noise=1e-9)
-    banks = learn_online(codes, np.arange(6), (2,), options, np.random.default_rng(1))
+    banks = learn_counters(
+        codes, np.arange(6), (2,), options, np.random.default_rng(1)
+    ).banks()
     assert all(np.isfinite(bank.log_table).all() for bank in banks)
     scores = mixture_log_posteriors((banks,), codes)
     np.testing.assert_array_equal(np.argmax(scores, axis=1), own)
@@ -292,7 +295,7 @@ def test_progress_tells_how_well_rows_were_predicted_before_they_were_learned() 
         OnlineOptions(n_passes=1),
     )
     told: list[tuple[int, float]] = []
-    learn_online(
+    learn_counters(
         codes,
         np.arange(30),
         (2, 2),
@@ -317,7 +320,7 @@ def test_progress_tells_how_well_rows_were_predicted_before_they_were_learned() 
 def test_a_gamma_too_small_for_the_weights_is_refused() -> None:
     options = OnlineOptions(gamma=1e-300)
     with pytest.raises(ValueError, match="gamma=1e-300 is too small beside rows"):
-        learn_online(
+        learn_counters(
             table(20, weights="fractions"),
             np.arange(20),
             (2,),
@@ -342,7 +345,7 @@ def solved(
     rng = np.random.default_rng(seed)
     order = rng.permutation(codes.n_rows)
     options = OnlineOptions(n_passes=n_passes)
-    banks = learn_online(codes, order, architecture, options, rng)
+    banks = learn_counters(codes, order, architecture, options, rng).banks()
     scores = mixture_log_posteriors((banks,), codes)
     own = codes.column(codes.n_variables - 1)
     return bool((np.argmax(scores, axis=1) == own).all())

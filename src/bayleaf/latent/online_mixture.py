@@ -158,22 +158,6 @@ def level_shapes(
     return [(prod(architecture[:level]), n) for level, n in enumerate(outputs)]
 
 
-def learn_online(
-    codes: Codes,
-    order: NDArray[np.int64],
-    architecture: tuple[int, ...],
-    options: OnlineOptions,
-    rng: np.random.Generator,
-    progress: Progress | None = None,
-) -> Banks:
-    """Learn one mixture by visiting the rows again and again in one order.
-
-    Returns the gates of each level, then the experts. See `learn_counters` for
-    parameters, errors and source.
-    """
-    return learn_counters(codes, order, architecture, options, rng, progress).banks()
-
-
 def learn_counters(
     codes: Codes,
     order: NDArray[np.int64],

@@ -22,7 +22,7 @@ from bayleaf.classifiers.shared.voting import (
     vote_sums,
 )
 from bayleaf.data.codes import Codes
-from bayleaf.latent.online_mixture import OnlineOptions, learn_online
+from bayleaf.latent.online_mixture import OnlineOptions, learn_counters
 from bayleaf.models.mixture_banks import Banks, mixture_log_posteriors
 
 Floats = NDArray[np.float64]
@@ -121,7 +121,9 @@ def mixture(
     ) -> Mixture:
         table = Codes.from_columns([*codes.T, y], (*cards, n_classes), weights)
         order = rng.permutation(len(y))
-        return Mixture(learn_online(table, order, architecture, options, rng), cards)
+        return Mixture(
+            learn_counters(table, order, architecture, options, rng).banks(), cards
+        )
 
     return learn
 

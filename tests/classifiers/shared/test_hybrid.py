@@ -22,7 +22,7 @@ from bayleaf.io.exports.scoring_sums import write_pmml
 from bayleaf.io.native.model_file import read_model
 from bayleaf.models.networks.hybrid_network import HybridNetworkModel
 from bayleaf.models.networks.network_model import NetworkModel
-from bayleaf.search.left_out.linear_families import left_out_numbers
+from bayleaf.search.left_out.linear_families import numeric_log_likelihoods
 
 KINDS = {
     "nb": NaiveBayesClassifier(numeric="gaussian"),
@@ -106,7 +106,7 @@ def test_left_out_rows_are_scored_as_by_models_without_them(kind: str) -> None:
     X, y = mixed_table(n_rows=60, missing=0.0)
     model = KINDS[kind].fit(X, y)
     codes, families = model._training_codes, model.model_.linear.families
-    found = left_out_numbers(families, codes)
+    found = numeric_log_likelihoods(families, codes, is_left_out=True)
     plain = np.ones(len(y), dtype=bool)
     for row in range(0, len(y), 7):
         others = plain.copy()

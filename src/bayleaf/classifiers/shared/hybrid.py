@@ -49,7 +49,6 @@ from bayleaf.search.left_out.left_out_scores import LeaveOneOut
 from bayleaf.search.left_out.linear_families import (
     Numbers,
     last_pieces,
-    left_out_numbers,
     number_rows,
     numeric_log_likelihoods,
     weighed_pieces,
@@ -185,7 +184,7 @@ class HybridNetworkClassifier(HierarchyParameters, SingleNetworkClassifier):
             return self._learn_network(counts, domain)
         check_same_kind(self._constraints, numbers.features.tolist(), domain.names)
         parts = self._parts(numbers, codes, domain)
-        self._beside = left_out_numbers(parts.families, codes)
+        self._beside = numeric_log_likelihoods(parts.families, codes, is_left_out=True)
         tables = self._learn_network(parts.counts, parts.domain)
         network = cast(NetworkModel, tables.model).network
         model = HybridNetworkModel(

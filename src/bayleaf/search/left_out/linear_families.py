@@ -415,7 +415,7 @@ def choose_families(
     best: tuple[float, int, LinearGaussianFamilies] | None = None
     for k in [k for k in tried if k <= max(PARENT_GRID[-1], least)]:
         families = ranking.families(k)
-        said = left_out_numbers(families, codes)
+        said = numeric_log_likelihoods(families, codes, is_left_out=True)
         scores = (log_prior + said).T
         scores = scores / best_temperature(scores, class_codes, weights)
         mean = weights @ log_losses(scores, class_codes) / weights.sum()
@@ -434,11 +434,6 @@ def last_pieces(families: LinearGaussianFamilies) -> Whole:
     found = np.zeros(len(families.features), dtype=np.int64)
     np.maximum.at(found, families.children, families.pieces)
     return found
-
-
-def left_out_numbers(families: LinearGaussianFamilies, codes: Codes) -> Floats:
-    """Evidence (nats) of all numbers in left-out rows, (n_classes, n_rows)."""
-    return numeric_log_likelihoods(families, codes, is_left_out=True)
 
 
 def numeric_log_likelihoods(
