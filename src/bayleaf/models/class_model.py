@@ -18,10 +18,11 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.partial_values import (
     PartialCodes,
-    PartialValues,
     Rows,
+    available_codes,
     complete,
     rows_of,
+    sets_in,
 )
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.latent_rules import LatentReport
@@ -314,7 +315,7 @@ class ClassModel(ABC):
 
     def _revealed(
         self,
-        codes: Codes,
+        rows: Rows,
         target: NDArray[np.intp],
         against: NDArray[np.intp],
         order: Iterable[int],
@@ -324,18 +325,23 @@ class ClassModel(ABC):
 
         `odds` (n_rows,) are those where none is known; other variables are passed over.
         """
-        cards, rows = self.domain.cards[:-1], np.arange(codes.n_rows)
-        columns = [np.full(codes.n_rows, card) for card in cards]
+        codes, partial = available_codes(rows), sets_in(rows)
+        features, numbers = Domain(self.domain.variables[:-1]), np.arange(rows.n_rows)
+        columns = [np.full(rows.n_rows, card) for card in codes.cards]
+        is_revealed = np.zeros(len(columns), dtype=bool)
 
         def now() -> Floats:
-            scores = self.class_log_scores(Codes.from_columns(columns, cards))
-            return np.asarray(scores[rows, target] - scores[rows, against])
+            known = Codes.from_columns(columns, codes.cards)
+            revealed = rows_of(known, partial.of_variables(is_revealed), features)
+            scores = self.log_scores_of_rows(revealed)
+            return np.asarray(scores[numbers, target] - scores[numbers, against])
 
         prior = odds = now() if odds is None else odds
-        terms = np.zeros((codes.n_rows, len(cards)))
-        for feature in (v for v in order if v < len(cards)):
-            columns[feature] = codes.column(feature)
+        terms = np.zeros((rows.n_rows, len(columns)))
+        for feature in (v for v in order if v < len(columns)):
+            columns[feature], is_revealed[feature] = codes.column(feature), True
             known = ~codes.missing(feature)
+            known[partial.rows[partial.variables == feature]] = True
             if known.any():
                 after = now()
                 terms[known, feature] = (after - odds)[known]
@@ -354,28 +360,10 @@ class ClassModel(ABC):
             return self.contributions(rows, target, against)
         prior, terms = self.contributions(rows.codes, target, against)
         uncertain = np.unique(rows.partial.rows)
-        codes, partial = rows.codes.rows(uncertain), rows.partial.of_rows(uncertain)
-        pair = target[uncertain], against[uncertain]
-        numbers = np.arange(len(uncertain))
-        columns: list[NDArray[Any]] = [
-            np.full(codes.n_rows, card) for card in codes.cards
-        ]
-
-        def log_odds(partial: PartialValues) -> Floats:
-            known = Codes.from_columns(columns, codes.cards)
-            scores = self.log_scores_of_rows(rows_of(known, partial, rows.domain))
-            return np.asarray(scores[numbers, pair[0]] - scores[numbers, pair[1]])
-
-        odds = prior[uncertain] = log_odds(PartialValues.none())
-        n_features, network = codes.n_variables, self._network
-        order = range(n_features) if network is None else network.dag.order
-        seen = np.zeros(n_features, dtype=bool)
-        for feature in (v for v in order if v < n_features):
-            columns[feature] = codes.column(feature)
-            seen[feature] = True
-            now = log_odds(partial.of_variables(seen))
-            terms[uncertain, feature] = now - odds
-            odds = now
+        part = rows.rows(uncertain), target[uncertain], against[uncertain]
+        network = self._network
+        order = range(rows.n_variables) if network is None else network.dag.order
+        prior[uncertain], terms[uncertain] = self._revealed(*part, order)
         return prior, terms
 
     def feature_parents(self, feature: int) -> Sequence[int]:
