@@ -196,15 +196,6 @@ class MergeableCounts(Shown):
         `maps` has for each variable the new code of each state, -1 for those left out.
         """
         features = range(self.class_index)
-        starts = [0, *accumulate(card + 1 for card in cards[:-1])]
-        places = [np.where(maps[f] < 0, -1, maps[f] + starts[f]) for f in features]
-        every = np.concatenate(
-            [
-                np.zeros(0, np.intp),
-                *(np.append(p, starts[f] + cards[f]) for f, p in zip(features, places)),
-            ]
-        )
-        shape = (cards[-1], starts[-1], starts[-1])
         tables = {
             family: _moved(
                 table, [maps[v] for v in family], tuple(cards[v] for v in family)
@@ -215,7 +206,7 @@ class MergeableCounts(Shown):
             self.names,
             tuple(cards),
             _moved(self.by_class, [maps[-1]], (cards[-1],)),
-            _moved(self.pairs, [maps[-1], every, every], shape),
+            _moved_pairs(self.pairs, features, features, maps, cards),
             tables,
         )
 
@@ -337,6 +328,27 @@ def _moved(
         np.ix_(*kept)
     ]
     return moved
+
+
+def _moved_pairs(
+    pairs: Counts,
+    left: Sequence[int],
+    right: Sequence[int],
+    maps: Sequence[NDArray[np.intp]],
+    cards: Sequence[int],
+) -> Counts:
+    """Dense counts of pairs over other states of all variables, as in `placed`."""
+    sides, shape = [maps[-1]], [cards[-1]]
+    for side in (left, right):
+        starts = [0, *accumulate(cards[v] + 1 for v in side)]
+        places = [np.zeros(0, np.intp)]
+        for v, start in zip(side, starts):
+            moved = np.where(maps[v] < 0, -1, maps[v] + start)
+            # The last place of a variable is that of its missing cells.
+            places.append(np.append(moved, start + cards[v]))
+        sides.append(np.concatenate(places))
+        shape.append(starts[-1])
+    return _moved(pairs, sides, tuple(shape))
 
 
 class IncrementalCounts:
@@ -472,9 +484,8 @@ class IncrementalCounts:
         `after` has the same variables, and all states of `before`; `batch` is over
         `after`.
         """
-        # New code of each old one, the reserved code of missing cells at the end.
         maps = [
-            np.array([*(new.state_index[state] for state in old.states), new.n_states])
+            np.array([new.state_index[state] for state in old.states], np.intp)
             for old, new in zip(before, after, strict=True)
         ]
         successor = IncrementalCounts(batch)
@@ -483,32 +494,15 @@ class IncrementalCounts:
             if key == "class":
                 successor._earlier[key] = answer
             elif key[0] == "family":
-                states = [maps[variable][:-1] for variable in key[1]]
-                shape = tuple(after[variable].n_states for variable in key[1])
+                states = [maps[variable] for variable in key[1]]
+                shape = tuple(after.cards[variable] for variable in key[1])
                 successor._earlier[key] = _moved(answer, states, shape)
             else:
-                successor._earlier[key] = _placed_pairs(key, answer, maps, after)
+                _, left, right = key
+                successor._earlier[key] = _moved_pairs(
+                    answer.dense(), left, right, maps, after.cards
+                )
         return successor
-
-
-def _placed_pairs(
-    key: Any, counts: PairCounts, maps: list[NDArray[np.intp]], after: Domain
-) -> NDArray[np.float64]:
-    """Dense pair counts moved to the positions of a domain with more states."""
-    _, left, right = key
-    sides = []
-    for side in (left, right):
-        widths = [after[variable].n_states + 1 for variable in side]
-        starts = np.cumsum([0, *widths])
-        places = [maps[v] + start for v, start in zip(side, starts, strict=False)]
-        sides.append((np.concatenate(places), int(starts[-1])))
-    n_classes = after[len(after) - 1].n_states
-    (rows, n_rows), (columns, n_columns) = sides
-    return _moved(
-        counts.dense(),
-        [np.arange(n_classes), rows, columns],
-        (n_classes, n_rows, n_columns),
-    )
 
 
 def pairs_of_mappings(counts: Any, *names: str) -> dict[str, Any]:
