@@ -50,6 +50,12 @@ class EssentialGraph(Result, keys={"names": "variables"}):
         others = tuple(ends for arc, ends in named.items() if arc not in compelled)
         return cls(tuple(names), directed, others)
 
+    @property
+    def _links(self) -> list[str]:
+        """The links as texts, directed ones first."""
+        texts = [_link(a, "->", b) for a, b in self.directed]
+        return texts + [_link(a, "--", b) for a, b in self.undirected]
+
     def document(self) -> Document:
         """What is shown: numbers, the drawing, and all links."""
         index = {name: i for i, name in enumerate(self.names)}
@@ -58,8 +64,6 @@ class EssentialGraph(Result, keys={"names": "variables"}):
         drawing = network_html(
             self.names, ["feature"] * len(index), arcs, undirected=lines
         )
-        texts = [_link(a, "->", b) for a, b in self.directed]
-        texts += [_link(a, "--", b) for a, b in self.undirected]
         parts: list[Part] = [
             Facts(
                 [
@@ -69,18 +73,16 @@ class EssentialGraph(Result, keys={"names": "variables"}):
                 ]
             ),
             Figure(drawing),
-            Items(texts, "links", _MAX_ARCS),
+            Items(self._links, "links", _MAX_ARCS),
         ]
         return Document("Essential graph", parts)
 
     def __repr__(self) -> str:
-        texts = [_link(a, "->", b) for a, b in self.directed]
-        texts += [_link(a, "--", b) for a, b in self.undirected]
         return brief(
             self,
             counted(len(self.names), "variable"),
             f"{counted(len(self.directed), 'directed arc')} and "
-            f"{len(self.undirected)} without a direction ({brief_names(texts)})",
+            f"{len(self.undirected)} without a direction ({brief_names(self._links)})",
         )
 
 

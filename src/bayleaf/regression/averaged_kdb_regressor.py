@@ -19,6 +19,7 @@ from bayleaf.classifiers.shared.training import (
     WeightedRows,
     n_rows,
     split_target_and_weights,
+    target_name,
 )
 from bayleaf.counts.threads import thread_count
 from bayleaf.cpds.smoothing import Smoothing
@@ -45,7 +46,7 @@ from bayleaf.models.interval_target import (
 from bayleaf.models.page_model import REGRESSOR, PageModel
 from bayleaf.models.texts.expectation import ExpectationExplanation, ExpectationShape
 from bayleaf.regression.learned_head import LeftOut
-from bayleaf.regression.learning import TargetTask, checked_target, target_name
+from bayleaf.regression.learning import TargetTask, checked_target
 from bayleaf.results.document import Items, Part
 from bayleaf.results.result_lists import ResultList
 from bayleaf.typing import ArrowDataset, NumbersLike, RowNotes, RowsLike, TableLike
@@ -263,7 +264,7 @@ class AveragedKDBRegressor(RegressorMixin, TableEstimator):
         weights = np.zeros(len(target))
         weights[rows.places] = rows.weights
         rng = random_generator(self.random_state)
-        task = TargetTask(X, target, weights, target_name(X, y))
+        task = TargetTask(X, target, weights, target_name(X, y, "target"))
         with self._stage("learning the model"):
             found = task.learn(
                 self._classifier(self._classifier_seed(rng)),

@@ -19,7 +19,6 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.interval_numbers import IntervalNumbers
 from bayleaf.data.shuffled_rows import shuffled_distinct_rows
 from bayleaf.data.table_encoder import TableEncoder
-from bayleaf.data.tables.frames import column_names
 from bayleaf.models.interval_target import Head, IntervalTargetModel
 from bayleaf.regression.learned_head import LeftOut, learn_head, left_out_scores
 from bayleaf.regression.learned_trees import LearnedTrees, learn_trees
@@ -259,13 +258,3 @@ def checked_target(y: Any, n_rows: int) -> Floats:
     if not np.isfinite(found).all():
         raise ValueError("y holds NaN or infinity; give finite numbers")
     return found
-
-
-def target_name(X: Any, y: Any) -> str:
-    """What the target is called, unlike any feature."""
-    name = getattr(y, "name", None)
-    name = name if isinstance(name, str) and name else "target"
-    taken = set(column_names(X) or ())
-    while name in taken:
-        name += "_"
-    return name

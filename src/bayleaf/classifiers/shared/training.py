@@ -180,12 +180,17 @@ def n_rows(parts: Matrix | list[Column]) -> int:
 
 def class_variable(X: Any, y: Any, classes: NDArray[Any]) -> Variable:
     """The class as a variable, named after the target and unlike any feature."""
+    return Variable(target_name(X, y, "class"), tuple(classes.tolist()))
+
+
+def target_name(X: Any, y: Any, default: str) -> str:
+    """The name of the target if it has one, unlike any feature's."""
     name = getattr(y, "name", None)
-    name = name if isinstance(name, str) and name else "class"
+    name = name if isinstance(name, str) and name else default
     taken = set(column_names(X) or ())
     while name in taken:
         name += "_"
-    return Variable(name, tuple(classes.tolist()))
+    return name
 
 
 def one_dimensional(y: Any) -> Any:
