@@ -33,7 +33,7 @@ def test_effects_of_averaged_kdb_have_intervals() -> None:
     effects = feature_effects(model, {}, X.columns[0])
     assert (effects.half_widths >= 0).all()
     assert effects.half_widths.max() > 0
-    with pytest.raises(ValueError, match="'else' is not a feature"):
+    with pytest.raises(ValueError, match="there is no feature 'else'"):
         feature_effects(model, {}, "else")
 
 

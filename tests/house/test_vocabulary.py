@@ -42,7 +42,7 @@ EXPRESSIONS = [
         r"\b(is|are|was|were|be) no\b"
         r"(?! (longer|more|less|larger|fewer|greater|smaller|better|worse))",
         "is not a",
-        275,
+        274,
     ),
     Expression(r"\bwhole numbers?\b", "integer", 7),
     Expression(r"\btruth values?\b", "boolean", 0),
@@ -73,13 +73,13 @@ NAMES = {
     "gone": ("eliminated, removed", 4),
     "torn": ("parent_missing", 1),
     "one": ("the noun of what it is", 122),
-    "every": ("all_rows, all_features", 15),
+    "every": ("all_rows, all_features", 14),
     "more": ("extra_terms, further_columns", 35),
     "still": ("fixed", 0),
     "here": ("state, position", 12),
     "beside": ("extra_terms", 5),
     "place": ("index, position or offset", 282),
-    "places": ("indices, positions or offsets", 128),
+    "places": ("indices, positions or offsets", 127),
 }
 
 

@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.domain import Domain
 from bayleaf.data.partial_values import Rows, single_states
 from bayleaf.explain.subject import row_of, with_each_state
+from bayleaf.inference.states import find_feature
 from bayleaf.models.predictor import ModelLike, Predictor, predictor_inside
 from bayleaf.results.document import Document
 from bayleaf.results.drawings import states_part
 from bayleaf.results.result import Result
 from bayleaf.results.result_lists import RankedNumbers
 from bayleaf.typing import RowLike
-from bayleaf.wording import brief_fields, in_bits, name_list, quoted
+from bayleaf.wording import brief_fields, in_bits
 
 Floats = NDArray[np.float64]
 
@@ -105,7 +105,7 @@ def feature_effects(
     domain = predictor.model.domain
     if len(predictor.classes) < 2:
         raise ValueError("effects compare two classes, but the model has only one")
-    index = _index_of(domain, feature)
+    index = find_feature(domain, feature)
     (now,) = predictor.explain(codes, of=of)
     rows = with_each_state(codes, index, domain[index].n_states)
     changed = predictor.explain(rows, now.against, of=now.target)
@@ -181,13 +181,3 @@ def information_alone(model: ModelLike) -> dict[str | int, float]:
         gains[feature.name] = float(before - np.average(after, weights=weights))
     ranked = dict(sorted(gains.items(), key=lambda pair: -pair[1]))
     return RankedNumbers(ranked, "bits that each reveals by itself")
-
-
-def _index_of(domain: Domain, feature: str | int) -> int:
-    """The index of a feature; ValueError if there is none of this name."""
-    names = domain.names[:-1]
-    if feature not in names:
-        raise ValueError(
-            f"{quoted(feature)} is not a feature; the features are {name_list(names)}"
-        )
-    return names.index(feature)

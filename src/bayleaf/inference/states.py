@@ -57,6 +57,16 @@ def position_of(names: Sequence[str | int], name: str | int, role: str) -> int:
         ) from None
 
 
+def find_feature(domain: Domain, name: str | int) -> int:
+    """Position of a feature, the class being last; ValueError lists the features."""
+    names = domain.names[:-1]
+    if name not in names:
+        raise ValueError(
+            f"there is no feature {quoted(name)}; the features are {name_list(names)}"
+        )
+    return names.index(name)
+
+
 class StateReader:
     """Finds the states of one variable by value, by text, and by cut points."""
 

@@ -34,6 +34,7 @@ from bayleaf.data.unknown_cells import warn_of
 from bayleaf.describe.fitted_summary import MAX_ITEMS, FittedSummary, Name
 from bayleaf.dispatch import dispatch_classifier
 from bayleaf.estimator_bases import RegressorMixin
+from bayleaf.inference.states import find_feature
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.explanation import noted
 from bayleaf.models.fit_stamp import FitStamp
@@ -50,7 +51,7 @@ from bayleaf.regression.learning import TargetTask, checked_target
 from bayleaf.results.document import Items, Part
 from bayleaf.results.result_lists import ResultList
 from bayleaf.typing import ArrowDataset, NumbersLike, RowNotes, RowsLike, TableLike
-from bayleaf.wording import brief, counted, name_list, quoted, shown_name
+from bayleaf.wording import brief, counted, shown_name
 
 Floats = NDArray[np.float64]
 SQUARED, ABSOLUTE = LOSSES = ("squared", "absolute")
@@ -494,15 +495,10 @@ class AveragedKDBRegressor(RegressorMixin, TableEstimator):
             If there is no such feature.
         """
         codes = self._codes_as_fitted(X)
-        names = self.model_.intervals.domain.names[:-1]
-        if feature not in names:
-            raise ValueError(
-                f"there is no feature {quoted(feature)}; the features are "
-                f"{name_list(names)}"
-            )
+        index = find_feature(self.model_.intervals.domain, feature)
         n_taken = min(codes.n_rows, _SHAPE_ROWS)
         rows = np.linspace(0, codes.n_rows - 1, n_taken).round().astype(np.intp)
-        return self.model_.feature_shape(names.index(feature), codes.rows(rows))
+        return self.model_.feature_shape(index, codes.rows(rows))
 
 
 @dataclass(frozen=True)

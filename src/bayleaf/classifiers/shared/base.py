@@ -88,6 +88,7 @@ from bayleaf.data.unknown_cells import warn_of
 from bayleaf.describe.fitted_summary import Summary, summarize
 from bayleaf.dispatch import dispatch_classifier
 from bayleaf.estimator_bases import ClassifierMixin, available_if
+from bayleaf.inference.states import find_feature
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import AVERAGES_NETWORKS
@@ -109,7 +110,7 @@ from bayleaf.typing import (
     RowsLike,
     TableLike,
 )
-from bayleaf.wording import name_list, quoted
+from bayleaf.wording import quoted
 
 if TYPE_CHECKING:
     from bayleaf.io.native.count_store import CountFile
@@ -728,13 +729,7 @@ class BayesianClassifier(ClassifierMixin, TableEstimator):
             If there is no such feature.
         """
         check_is_fitted(self, "model_")
-        names = self.model_.domain.names[:-1]
-        if feature not in names:
-            raise ValueError(
-                f"there is no feature {quoted(feature)}; the features are "
-                f"{name_list(names)}"
-            )
-        place = names.index(feature)
+        place = find_feature(self.model_.domain, feature)
         found = self.model_.feature_shape(place, tuple(self.classes_.tolist()))
         assert isinstance(found, FeatureShape)
         codes = self._training_codes
