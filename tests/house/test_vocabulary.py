@@ -33,7 +33,7 @@ class Expression(NamedTuple):
 # In the sources of Python and C++ and in the documentation, whatever the case.
 EXPRESSIONS = [
     Expression(r"\btold\b", "reported, passed, message", 264),
-    Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 163),
+    Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 161),
     Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 367),
     Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 211),
     Expression(r"\b(hears|wish|wishes|wished)\b", "receives, request", 0),

@@ -457,36 +457,22 @@ class HierarchicalMixtureModel(ClassModel):
         target: NDArray[np.intp],
         against: NDArray[np.intp],
     ) -> Sequence[Explanation]:
-        """Tell what gates and experts say of each row too, see `explain_routes`."""
-        return explain_routes(self, codes, explanations, target, against)
-
-
-def explain_routes(
-    model: HierarchicalMixtureModel,
-    codes: Codes,
-    explanations: Sequence[Explanation],
-    target: NDArray[np.intp],
-    against: NDArray[np.intp],
-) -> list[MixtureExplanation]:
-    """Add what gates and experts contribute to each row's explanation.
-
-    `target` and `against` (n_rows,) are the classes that these explain.
-    """
-    gates = [
-        opinions
-        for start, banks in enumerate(model.starts)
-        for level, bank in enumerate(banks[:-1])
-        for opinions in _gate_opinions(model, bank, codes, (start, level))
-    ]
-    experts = _expert_opinions(model, codes, target, against)
-    return [
-        MixtureExplanation(
-            **base_fields(explanation),
-            gates=tuple(opinions[row] for opinions in gates),
-            experts=tuple(opinions[row] for opinions in experts),
-        )
-        for row, explanation in enumerate(explanations)
-    ]
+        """Add what gates and experts contribute to each row's explanation."""
+        gates = [
+            opinions
+            for start, banks in enumerate(self.starts)
+            for level, bank in enumerate(banks[:-1])
+            for opinions in _gate_opinions(self, bank, codes, (start, level))
+        ]
+        experts = _expert_opinions(self, codes, target, against)
+        return [
+            MixtureExplanation(
+                **base_fields(explanation),
+                gates=tuple(opinions[row] for opinions in gates),
+                experts=tuple(opinions[row] for opinions in experts),
+            )
+            for row, explanation in enumerate(explanations)
+        ]
 
 
 def _gate_opinions(

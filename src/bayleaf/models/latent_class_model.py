@@ -205,9 +205,16 @@ class LatentClassModel(ClassModel):
         target: NDArray[np.intp],
         against: NDArray[np.intp],
     ) -> Sequence[Explanation]:
-        """Tell to which components each row belongs too, see `explain_components`."""
+        """Add to each row's explanation to which components the row belongs."""
         shares = self.component_posteriors(codes)
-        return explain_components(shares, explanations, target, against)
+        return [
+            LatentClassExplanation(
+                **base_fields(explanation),
+                components=tuple(shares[row, target[row]].tolist()),
+                against_components=tuple(shares[row, against[row]].tolist()),
+            )
+            for row, explanation in enumerate(explanations)
+        ]
 
     def table(self, variable: int) -> tuple[Sequence[int], Floats]:
         """P(feature | class), components summed out; the class prior."""
@@ -380,27 +387,6 @@ def _told(label: Any, shares: tuple[float, ...]) -> list[str]:
     ranked = sorted(range(len(shares)), key=lambda place: -shares[place])
     parts = [f"{place + 1} with {shares[place]:.3f}" for place in ranked[:_SHOWN]]
     return wrapped(f"component if {shown_name(label)}: {', '.join(parts)}", "  ")
-
-
-def explain_components(
-    shares: Floats,
-    explanations: Sequence[Explanation],
-    target: NDArray[np.intp],
-    against: NDArray[np.intp],
-) -> list[LatentClassExplanation]:
-    """Add to each row's explanation to which components the row belongs.
-
-    `shares` (n_rows, n_classes, n_components) are P(component | class, row); `target`
-    and `against` (n_rows,) are the classes explained.
-    """
-    return [
-        LatentClassExplanation(
-            **base_fields(explanation),
-            components=tuple(shares[row, target[row]].tolist()),
-            against_components=tuple(shares[row, against[row]].tolist()),
-        )
-        for row, explanation in enumerate(explanations)
-    ]
 
 
 def component_remarks(
