@@ -35,14 +35,6 @@ def without_arcs(dag: DAG, is_cut: Callable[[int, int], bool]) -> DAG:
     )
 
 
-def proper_causal_nodes(dag: DAG, treatments: Nodes, outcomes: Nodes) -> Nodes:
-    """Nodes behind the first on directed paths that leave the treatments for good."""
-    into_cut = without_arcs(dag, lambda _, child: child in treatments)
-    out_cut = without_arcs(dag, lambda parent, _: parent in treatments)
-    below = descendants(into_cut, treatments) - treatments
-    return frozenset(below & ancestors(out_cut, outcomes))
-
-
 @dataclass(frozen=True)
 class Adjustment:
     """The task to find sets that turn an effect into an average of conditionals."""
@@ -56,8 +48,11 @@ class Adjustment:
 
     @cached_property
     def causal(self) -> Nodes:
-        """Nodes on proper causal paths, the treatments left out."""
-        return proper_causal_nodes(self.dag, self.treatments, self.outcomes)
+        """Nodes behind the first on directed paths that leave treatments for good."""
+        into_cut = without_arcs(self.dag, lambda _, child: child in self.treatments)
+        out_cut = without_arcs(self.dag, lambda parent, _: parent in self.treatments)
+        below = descendants(into_cut, self.treatments) - self.treatments
+        return frozenset(below & ancestors(out_cut, self.outcomes))
 
     @cached_property
     def graph(self) -> DAG:

@@ -121,12 +121,63 @@ class Audit(Result, computed=("notes",)):
     @property
     def notes(self) -> list[str]:
         """Sentences that follow from the figures."""
-        return audit_notes(self.groupings, self.positive, self.min_count)
+        notes = []
+        for grouping in self.groupings:
+            for place, label in enumerate(self.positive):
+                notes += _selection(grouping, place, label)
+                notes += _base_rates(grouping, place, label)
+        notes.append(
+            "Differences between groups are those of these rows; they are no effects "
+            "of belonging to a group."
+        )
+        if self.min_count > 1:
+            base = Privacy(min_count=self.min_count).base
+            notes.append(
+                f"Numbers of rows are rounded to multiples of {base} and probabilities "
+                "put into intervals; all figures are computed from these alone. Each "
+                f"number of rows behind a figure may be off by some {base}, by more "
+                "where several groups are added up, of which credible intervals know "
+                f"nothing. Groups and shares of fewer than {LEAST_ROUNDINGS * base} "
+                "rows (more where several groups are added up) are left out, as "
+                "rounding would change them too much; so are numbers of the model. "
+                "Differences stand only where neither chance nor rounding can have "
+                "made them."
+            )
+        return notes
 
     @property
     def verdict(self) -> str:
         """How many rates differ between groups, and the largest such difference."""
-        return audit_verdict(self.groupings, self.positive)
+        compared = [
+            (contrast, group, grouping)
+            for grouping in self.groupings
+            for group in grouping.groups
+            for contrast in group.contrasts
+            if contrast.figure in _COMPARED and contrast.difference.value is not None
+        ]
+        clear = [entry for entry in compared if entry[0].is_clear]
+        if not compared:
+            return "No rates of groups can be compared: too few groups or rows."
+        differences = counted(len(compared), "difference")
+        if not clear:
+            return f"None of {differences} between groups is more than chance explains."
+        contrast, group, grouping = max(
+            clear, key=lambda entry: abs(entry[0].difference.value or 0.0)
+        )
+        index = self.positive.index(str(contrast.label))
+        reference = next(g for g in grouping.groups if g.label == grouping.reference)
+        rates = [
+            f"{100 * (_rate(g, index, contrast.figure) or 0.0):.0f} of 100 "
+            f"({plain(g.name)})"
+            for g in (group, reference)
+        ]
+        rows = _COMPARED[contrast.figure].format(plain(contrast.label))
+        return (
+            f"{len(clear)} of {differences} between groups "
+            f"{'is' if len(clear) == 1 else 'are'} unlikely to be chance; the largest: "
+            f"of {rows}, {plain(contrast.label)} is predicted for "
+            f"{' and '.join(rates)}."
+        )
 
     def document(self) -> Document:
         """Drawings, tables, routes and sentences."""
@@ -225,67 +276,6 @@ def _parity_table(parity: ModelParity, positive: Sequence[str]) -> Table:
         rows,
         f"by {columns}: under the model alone, nothing else known, in per cent",
     )
-
-
-def audit_verdict(groupings: Sequence[GroupedFigures], positive: Sequence[str]) -> str:
-    """How many rates differ by more than chance, and the two that differ most."""
-    compared = [
-        (contrast, group, grouping)
-        for grouping in groupings
-        for group in grouping.groups
-        for contrast in group.contrasts
-        if contrast.figure in _COMPARED and contrast.difference.value is not None
-    ]
-    clear = [entry for entry in compared if entry[0].is_clear]
-    if not compared:
-        return "No rates of groups can be compared: too few groups or rows."
-    differences = counted(len(compared), "difference")
-    if not clear:
-        return f"None of {differences} between groups is more than chance explains."
-    contrast, group, grouping = max(
-        clear, key=lambda entry: abs(entry[0].difference.value or 0.0)
-    )
-    index = positive.index(str(contrast.label))
-    reference = next(g for g in grouping.groups if g.label == grouping.reference)
-    rates = [
-        f"{100 * (_rate(g, index, contrast.figure) or 0.0):.0f} of 100 "
-        f"({plain(g.name)})"
-        for g in (group, reference)
-    ]
-    rows = _COMPARED[contrast.figure].format(plain(contrast.label))
-    return (
-        f"{len(clear)} of {differences} between groups "
-        f"{'is' if len(clear) == 1 else 'are'} unlikely to be chance; the largest: of "
-        f"{rows}, {plain(contrast.label)} is predicted for {' and '.join(rates)}."
-    )
-
-
-def audit_notes(
-    groupings: Sequence[GroupedFigures], positive: Sequence[str], min_count: int
-) -> list[str]:
-    """The meaning of the figures, in sentences."""
-    notes = []
-    for grouping in groupings:
-        for place, label in enumerate(positive):
-            notes += _selection(grouping, place, label)
-            notes += _base_rates(grouping, place, label)
-    notes.append(
-        "Differences between groups are those of these rows; they are no effects of "
-        "belonging to a group."
-    )
-    if min_count > 1:
-        base = Privacy(min_count=min_count).base
-        notes.append(
-            f"Numbers of rows are rounded to multiples of {base} and probabilities put "
-            "into intervals; all figures are computed from these alone. Each number of "
-            f"rows behind a figure may be off by some {base}, by more where several "
-            "groups are added up, of which credible intervals know nothing. Groups and "
-            f"shares of fewer than {LEAST_ROUNDINGS * base} rows (more where several "
-            "groups are added up) are left out, as rounding would change them too "
-            "much; so are numbers of the model. Differences stand only where neither "
-            "chance nor rounding can have made them."
-        )
-    return notes
 
 
 def _selection(grouping: GroupedFigures, place: int, label: str) -> list[str]:
