@@ -96,3 +96,18 @@ def test_a_frame_computes_or_shows_the_drawing(
         assert not frame.locator("header").is_visible()
     context.close()
     assert complaints == []
+
+
+@pytest.mark.slow
+def test_a_query_is_drawn_as_wide_as_the_notebook(browser: Any) -> None:
+    cases = (("asia", 400, 1.0), ("alarm", 900, 0.75))
+    for name, width, smallest in cases:
+        page = browser.new_page(viewport={"width": width, "height": 800})
+        html = load_network(name).query()._repr_html_()
+        page.set_content(f"<!doctype html><body>{html}")
+        picture = page.locator("svg.network")
+        assert picture.bounding_box()["width"] <= width - 16, name
+        assert picture.evaluate("x => x.getScreenCTM().a") >= smallest, name
+        frame = page.locator(".bayleaf-picture")
+        assert frame.evaluate("x => x.scrollWidth <= x.clientWidth"), name
+        page.close()

@@ -6,6 +6,8 @@ import re
 from typing import Any
 from xml.etree import ElementTree
 
+import pytest
+
 from bayleaf.pictures.svg import (
     Interval,
     density_bins,
@@ -133,7 +135,20 @@ def test_nodes_have_a_bar_for_each_state_and_count_those_left_out() -> None:
     found["nodes"][1]["bars"] = [(f"s{i}", 0.1) for i in range(10)]
     svg, _ = network_svg(found)
     widths = [float(w) for w in re.findall(r'class="state".*?width="([\d.]+)"', svg)]
-    assert widths[:2] == [38.0, 114.0]
+    box = float(re.findall(r'<rect x="[^>]*?width="([\d.]+)"', svg)[0])
+    assert widths[:2] == pytest.approx([0.25 * (box - 8), 0.75 * (box - 8)], abs=0.06)
     assert len(widths) == 2 + 6
     assert "75.0 %" in svg
     assert "and 4 other states" in svg
+
+
+def test_boxes_with_bars_are_as_wide_as_their_texts() -> None:
+    boxes = []
+    for state in ("no", "a state of many words"):
+        found = structure("ff", [(0, 1, None)])
+        for node in found["nodes"]:
+            node["bars"] = [(state, 0.25), ("yes", 0.75)]
+        svg, _ = network_svg(found)
+        boxes.append(float(re.findall(r'<rect x="[^>]*?width="([\d.]+)"', svg)[0]))
+    assert 70 < boxes[0] < 100
+    assert 140 < boxes[1] <= 160

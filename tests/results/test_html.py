@@ -224,7 +224,9 @@ def test_posteriors_of_a_network_are_drawn_on_its_graph(shown: dict[str, Any]) -
         page = html_of(found)
         widths = re.findall(r'class="state".*?width="([\d.]+)"', page)
         longest = max(max(posterior.probabilities) for posterior in found.values())
-        assert max(map(float, widths)) == pytest.approx(152 * longest, abs=0.06)
+        box = float(re.findall(r'<rect x="[^>]*?width="([\d.]+)"', page)[0])
+        room = box - 8
+        assert max(map(float, widths)) == pytest.approx(room * longest, abs=0.06)
         assert 'class="node known"' in page
         assert "thick frames: what is given" in page.replace("Thick", "thick")
     alone = Posteriors(dict(answers), answers.log_evidence)

@@ -20,11 +20,14 @@ Place = tuple[float, float]
 _HALF_WIDTH, _HALF_HEIGHT = 56.0, 19.0
 _GAP, _EDGE = (14.0, 36.0), 4.0
 _LETTERS, _LETTER_WIDTH = 16, 6.4
-# The same of boxes with bars; states with a bar, and letters of their names.
-_HALF_WIDE, _MAX_STATES, _BAR_NAME = 80.0, 7, 16
+# The most of boxes with bars, and room beside their texts; states with a bar, and
+# letters of their names.
+_HALF_WIDE, _BESIDE, _MAX_STATES, _BAR_NAME = 80.0, 18.0, 7, 16
 # Height of a line of a name, and letters of it that are drawn at all.
 _TEXT, _MAX_NAME = 13.0, 200
 _NARROW, _WIDE = frozenset(" fijlrt.,:;'|!()[]-"), frozenset("mwMW@%")
+# Narrow windows make networks smaller, but not their letters of 12 pixels below 9.
+_SMALLEST = 0.75
 # A picture of more nodes has no room for names, one of more arcs shows nothing.
 _MOST_NODES, _MOST_ARCS = 150, 220
 # Of arcs with weights, three are drawn for two nodes, or this many.
@@ -45,14 +48,20 @@ _ICON, _BARS, _BAR_LETTERS = 10, (104.0, 78.0, 40.0), 16
 
 
 def image(
-    kind: str, width: float, height: float, label: str, parts: Sequence[str]
+    kind: str,
+    width: float,
+    height: float,
+    label: str,
+    parts: Sequence[str],
+    style: str = "",
 ) -> str:
     """An image of `width` by `height` pixels, its `label` for those who do not see it.
 
     `kind` is the class that style sheets select, `parts` are the shapes, as SVG.
     """
+    look = f' style="{style}"' if style else ""
     return (
-        f'<svg class="{kind}" role="img" aria-label="{escape(label)}" '
+        f'<svg class="{kind}"{look} role="img" aria-label="{escape(label)}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
         f'height="{height:.0f}">{"".join(parts)}</svg>'
     )
@@ -109,7 +118,7 @@ def network_svg(structure: Values) -> tuple[str, str]:
         if node["kind"] == "class" and place not in children
     ]
     pairs = [(arc["parent"], arc["child"]) for arc in kept]
-    half = _HALF_WIDE if any(node.get("bars") for node in nodes) else _HALF_WIDTH
+    half = _half_width(nodes)
     sizes = [(2 * half, _height(node)) for node in nodes]
     drawing = with_tops(sizes, pairs, tops if len(nodes) > 1 else [], gap=_GAP)
     places = [(x + _EDGE, y + _EDGE) for x, y in drawing.centres.tolist()]
@@ -127,7 +136,8 @@ def network_svg(structure: Values) -> tuple[str, str]:
         '<path d="M0 0 8 4 0 8z"/></marker></defs>'
     )
     label = f"Network of {len(nodes)} variables and {n_arcs} arcs"
-    return image("network", width, height, label, [head, *body]), note
+    style = f"min-width:{_SMALLEST * width:.0f}px"
+    return image("network", width, height, label, [head, *body], style), note
 
 
 def _kept_arcs(
@@ -211,6 +221,20 @@ def _bar(label: str, share: float | None, x: float, y: float, half: float) -> st
         f'<text x="{left + width - 2:.1f}" y="{y + 10:.1f}" {style.format("end")}>'
         f"{100 * share:.1f} %</text>"
     )
+
+
+def _half_width(nodes: Sequence[Values]) -> float:
+    """Half the width of all boxes; those with bars are as wide as their texts need."""
+    texts = [
+        text if share is None else f"{cut(plain(text), _BAR_NAME)} 100.0 %"
+        for node in nodes
+        for text, share in _bars_of(node)
+    ]
+    if not texts:
+        return _HALF_WIDTH
+    texts += [line for node in nodes for line in _lines(node["name"])]
+    widest = max(sum(map(_width, text)) for text in texts)
+    return min(_HALF_WIDE, round((widest + _BESIDE) / 2, 1))
 
 
 def _bars_of(node: Values) -> list[tuple[str, float | None]]:
