@@ -21,12 +21,12 @@ from bayleaf.report.page import calibration_svg, roc_svg
 from oracles.small_tables import classifier
 from report.hostile import NAMES, TARGET, hostile_table
 
-VOID = {"meta", "br"}
+VOID = {"meta", "br", "wbr"}
 ALLOWED = frozenset(
     """
     html head meta title style body header main nav section article h1 h2 h3 h4 p ul li
     a dl div dt dd small table caption thead tbody tr th td bdi span strong details
-    summary figure figcaption svg defs marker path rect circle g text br
+    summary figure figcaption svg defs marker path rect circle g text br wbr
     """.split()  # noqa: SIM905
 )
 

@@ -50,6 +50,42 @@ def opened(browser: Any, tmp_path: Path) -> Any:
     assert complaints == []
 
 
+# Words with the letters before and behind a break of lines that no space, hyphen or
+# underscore is at.
+BROKEN_WORDS = r"""() => {
+  const found = [];
+  for (const place of document.querySelectorAll("h1, bdi")) {
+    const walker = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
+    let before = null;
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      for (let i = 0; i < node.data.length; i++) {
+        const range = document.createRange();
+        range.setStart(node, i); range.setEnd(node, i + 1);
+        const box = range.getClientRects()[0];
+        if (!box) continue;
+        const letter = {text: node.data[i], top: box.top};
+        if (before && letter.top > before.top + 4) {
+          const both = before.text + letter.text;
+          if (/[a-z0-9]\w/i.test(both) && !/[a-z][A-Z]/.test(both)) {
+            found.push(place.textContent);
+          }
+        }
+        before = letter;
+      }
+    }
+  }
+  return found;
+}"""
+
+
+def test_names_break_at_their_word_parts(
+    opened: Opener, summary: dict[str, Any]
+) -> None:
+    title = "BayesianNetworkEstimator over 14 variables"
+    page = opened(report_html(summary, title), 400)
+    assert page.evaluate(BROKEN_WORDS) == []
+
+
 @pytest.mark.parametrize("width", [400, 1280])
 def test_the_page_fits_its_window(
     width: int, opened: Opener, summary: dict[str, Any]

@@ -33,7 +33,7 @@ from bayleaf.inference.posteriors import Posteriors
 from bayleaf.inference.queries import MostProbableStates
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.regression import learned_trees
-from bayleaf.results.document import Document
+from bayleaf.results.document import Document, Facts, Name
 from bayleaf.results.drawings import network_html, states_part, steps_html
 from bayleaf.results.html import Bar, bars_html, table_html
 from bayleaf.results.html import html_of as document_html
@@ -45,7 +45,7 @@ HOSTILE = "<script>alert(1)</script>&\"'\u202e"
 class Elements(html.parser.HTMLParser):
     """Tags and text of HTML, refused where elements are not closed in order."""
 
-    void = frozenset({"br", "hr", "img"})
+    void = frozenset({"br", "hr", "img", "wbr"})
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -264,3 +264,8 @@ def test_most_probable_states_show_their_probability(log: float, written: str) -
     page = MostProbableStates({"a": "x"}, log)._repr_html_()
     assert f"Probability {written}, all together" in page
     assert "ln P" not in page
+
+
+def test_long_names_break_between_their_parts_and_numbers_keep_their_sign() -> None:
+    html = document_html(Document("", [Facts([("rows", Name("of_TwoParts 5 %"))])]))
+    assert "of_<wbr>Two<wbr>Parts 5&nbsp;%" in html

@@ -96,7 +96,7 @@ class NumberReport(Case):
         summary = self.model.summary()
         return {
             "name": summary.model,
-            "target": str(summary.target),
+            "target": str(self.target),
             "mean": summary.mean,
             "lowest": summary.lowest,
             "highest": summary.highest,

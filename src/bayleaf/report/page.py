@@ -32,11 +32,12 @@ from bayleaf.report.summary_form import (
     count,
     factor,
     figure,
+    like,
     number,
     percent,
     probability,
 )
-from bayleaf.results.html import sections_html
+from bayleaf.results.html import breakable, sections_html
 from bayleaf.typing import FrameLike
 from bayleaf.wording import in_bits, plain
 
@@ -109,7 +110,8 @@ def report_html(
         score_titles=SCORE_TITLES,
         number_titles=NUMBER_TITLES,
     )
-    return page
+    # Numbers keep the sign of per cent on their line.
+    return breakable(page).replace(" %", "\u00a0%")
 
 
 def write_report(
@@ -205,6 +207,7 @@ def _compiled_templates() -> Any:
         "furthest": _furthest,
         "percent": percent,
         "number": number,
+        "like": like,
         "count": count,
         "probability": probability,
         "sentence": lambda text: Markup(escape(plain(text, _MAX_SENTENCE))),

@@ -43,7 +43,7 @@ def figure(value: float | None, name: str, digits: int = 3) -> str:
     if value is None or name in _SHARES:
         return percent(value)
     if name in NUMBER_TITLES:
-        return f"{value:.5g}"
+        return like(value, value)
     return number(in_bits(value) if name in _NATS else value, digits)
 
 
@@ -55,6 +55,12 @@ def percent(share: float | None, digits: int = 1) -> str:
 def number(value: float | None, digits: int = 3) -> str:
     """A number with some digits behind the point, or that it is withheld."""
     return "withheld" if value is None else f"{value:.{digits}f}"
+
+
+def like(value: float, whole: float, sign: str = "") -> str:
+    """A number with the digits behind the point of four of another number's digits."""
+    digits = 3 - math.floor(math.log10(abs(whole))) if whole else 3
+    return f"{value:{sign}.{max(0, digits)}f}"
 
 
 def count(value: float | None) -> str:

@@ -6,6 +6,7 @@ every name in it is escaped.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -72,6 +73,9 @@ _PAGE_STYLE = (
 _MAX_BARS, _MAX_CELL = 30, 200
 # Characters of a paragraph.
 MAX_WORDS = 4000
+_NAME = re.compile(r"<bdi>[^<]+</bdi>|<h1>[^<]+</h1>")
+# Behind an underscore, and before a capital inside a word.
+_WORD_PART = re.compile(r"(?<=_)(?=[^\W_])|(?<=[a-z])(?=[A-Z])")
 
 
 @dataclass(frozen=True)
@@ -109,7 +113,12 @@ def sections_html(sections: Iterable[Document]) -> str:
 
 def picture_html(*parts: str) -> str:
     """Parts below one another, with the style that they share."""
-    return f'<div class="bayleaf-picture">{"".join(parts)}{_STYLE}</div>'
+    return f'<div class="bayleaf-picture">{breakable("".join(parts))}{_STYLE}</div>'
+
+
+def breakable(html: str) -> str:
+    """HTML whose lines break inside names only between the parts of a word."""
+    return _NAME.sub(lambda name: _WORD_PART.sub("<wbr>", name[0]), html)
 
 
 def bars_html(title: object, bars: Sequence[Bar], whole: float | None = None) -> str:
@@ -238,10 +247,11 @@ def _bars(table: Table) -> list[str]:
 
 
 def _inline(text: Text, max_characters: int = 300) -> str:
-    """A sentence, escaped."""
-    return "".join(
+    """A sentence, escaped, its numbers on one line with their sign of per cent."""
+    pieces = (
         f"<bdi>{escape(plain(piece.text, piece.max_characters))}</bdi>"
         if isinstance(piece, Name)
         else escape(plain(piece, max_characters))
         for piece in text_pieces(text)
     )
+    return "".join(pieces).replace(" %", "&nbsp;%")

@@ -17,7 +17,7 @@ from oracles.small_tables import classifier
 from report.hostile import NAMES, TARGET, hostile_table
 from report.test_page import Page
 
-TAGS = set("div bdi details summary ul li p strong style".split())  # noqa: SIM905
+TAGS = set("div bdi details summary ul li p strong style wbr".split())  # noqa: SIM905
 SHAPES = set("svg defs marker path g title rect text".split())  # noqa: SIM905
 
 
