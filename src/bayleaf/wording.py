@@ -39,6 +39,12 @@ def format_number(value: float) -> str:
     return f"{value:.6g}"
 
 
+def like(value: float, whole: float, sign: str = "") -> str:
+    """Write a number with as many decimals as give `whole` four digits."""
+    decimals = 3 - math.floor(math.log10(abs(whole))) if whole else 3
+    return f"{value:{sign}.{max(0, decimals)}f}"
+
+
 def in_bits(nats: N) -> N:
     """A logarithm in the unit that people read; attributes and JSON are in nats."""
     return nats / math.log(2)  # type: ignore[operator, return-value]

@@ -31,12 +31,14 @@ from bayleaf.explain import (
 )
 from bayleaf.inference.posteriors import Posteriors
 from bayleaf.inference.queries import MostProbableStates
+from bayleaf.inference.sensitivity import Sensitivity
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.regression import learned_trees
 from bayleaf.results.document import Document, Facts, Name
 from bayleaf.results.drawings import network_html, states_part, steps_html
 from bayleaf.results.html import Bar, bars_html, table_html
 from bayleaf.results.html import html_of as document_html
+from bayleaf.results.result_lists import RankedNumbers
 from models.texts.test_html_summary import static_part
 
 HOSTILE = "<script>alert(1)</script>&\"'\u202e"
@@ -250,7 +252,7 @@ def test_results_of_evaluations_are_pictures(shown: dict[str, Any]) -> None:
         (scores["own"], "pinball loss"),
         (ranks, "mean rank"),
         (value_of_information(model, {}), "bits that knowing it"),
-        (conflicts(model, few.slice(0, 2)), "conflict"),
+        (conflicts(model, few.slice(0, 2)), "fits the others least"),
         (credible_intervals(model, few.slice(0, 2), n_draws=9), "interval"),
     ):
         html = result._repr_html_()
@@ -269,3 +271,20 @@ def test_most_probable_states_show_their_probability(log: float, written: str) -
 def test_long_names_break_between_their_parts_and_numbers_keep_their_sign() -> None:
     html = document_html(Document("", [Facts([("rows", Name("of_TwoParts 5 %"))])]))
     assert "of_<wbr>Two<wbr>Parts 5&nbsp;%" in html
+
+
+def test_what_rounding_leaves_of_zeros_is_counted() -> None:
+    html = RankedNumbers({"a": 0.5, "b": 3e-17, "c": 0.0}, "bits")._repr_html_()
+    page = Elements(html)
+    assert len(bars_of(html)) == 1
+    assert page.text.startswith("bitsa0.721")
+    assert "0 for 2 others" in page.text
+
+
+def test_constants_of_a_sensitivity_and_digits_of_distributions_are_few(
+    shown: dict[str, Any],
+) -> None:
+    assert "(0.5 x + 0.1) / (0 x + 1)" in str(Sensitivity(0.5, 0.1, 1e-16, 1.0, 0.3))
+    cells = re.findall(r'<td class="n">([^<]+)<', html_of(shown["distributions"]))
+    assert {len(cell.partition(".")[2]) for cell in cells if "." in cell} == {2}
+    assert "calibration" not in html_of(shown["classifier"].loo_score_)

@@ -64,8 +64,15 @@ class RowConflict(Result):
         return Document("", [str(self)])
 
     def __str__(self) -> str:
-        text = f"the values are in conflict: {self.bits:.1f} bits rarer together than"
-        text += " if they were independent"
+        how, many = (
+            ("fit together", "more probable")
+            if self.bits <= 0
+            else ("are in conflict", "rarer together")
+            if self.worth_telling
+            else ("hardly contradict one another", "rarer together")
+        )
+        text = f"the values {how}: {abs(self.bits):.1f} bits {many} than if they were"
+        text += " independent"
         if self.feature is None or self.feature_bits <= 0:
             return text
         fact = stated(self.feature, self.value)

@@ -404,7 +404,7 @@ class EstimatedPosteriors(Posteriors):
         """The size of the sample in words."""
         return (
             f"estimated from {self.n_samples} weighted samples, worth "
-            f"{self.n_effective:.4g} equal ones"
+            f"{self.n_effective:.0f} equal ones"
         )
 
     def _repr_html_(self) -> str:

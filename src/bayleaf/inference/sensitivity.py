@@ -25,6 +25,7 @@ from bayleaf.results.result import Result
 from bayleaf.wording import brief, format_number, name_list, quoted
 
 Floats = NDArray[np.float64]
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,8 @@ class Sensitivity(Result):
 
     def __str__(self) -> str:
         alpha, beta, gamma, delta = (
-            format_number(constant)
+            # What rounding leaves of a zero; the denominator is about 1.
+            format_number(constant if abs(constant) > _ROUNDING else 0.0)
             for constant in (self.alpha, self.beta, self.gamma, self.delta)
         )
         return (

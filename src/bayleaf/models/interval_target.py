@@ -20,7 +20,7 @@ from bayleaf.models.texts.expectation import (
 )
 from bayleaf.results.document import Document, Part, Table
 from bayleaf.results.result import Result
-from bayleaf.wording import brief, brief_fields, counted, format_number, quoted
+from bayleaf.wording import brief, brief_fields, counted, like, quoted
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -60,10 +60,11 @@ class TargetDistributions(Result):
     def document(self) -> Document:
         """Expectation, median and 90 % interval of the first rows."""
         shown = replace(self, probabilities=self.probabilities[:_SHOWN])
-        numbers = zip(shown.mean, *shown.quantiles((0.05, 0.5, 0.95)).T, strict=True)
+        numbers = np.column_stack([shown.mean, shown.quantiles((0.05, 0.5, 0.95))])
+        whole = float(np.abs(numbers).max(initial=0.0))
         rows = [
-            (str(row), *map(format_number, figures))
-            for row, figures in enumerate(numbers)
+            (str(row), *(like(figure, whole) for figure in figures))
+            for row, figures in enumerate(numbers.tolist())
         ]
         heads = ("row", "expected", "5 %", "median", "95 %")
         parts: list[Part] = [Table(heads, rows, "predicted distributions")]

@@ -32,14 +32,13 @@ from bayleaf.report.summary_form import (
     count,
     factor,
     figure,
-    like,
     number,
     percent,
     probability,
 )
 from bayleaf.results.html import breakable, sections_html
 from bayleaf.typing import FrameLike
-from bayleaf.wording import in_bits, plain
+from bayleaf.wording import in_bits, like, plain
 
 Values = dict[str, Any]
 Place = tuple[float, float]

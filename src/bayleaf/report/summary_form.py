@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from bayleaf.wording import in_bits
+from bayleaf.wording import in_bits, like
 
 # Changes whenever a key changes its name or meaning.
 SCHEMA = "bayleaf-report/3"
@@ -55,12 +55,6 @@ def percent(share: float | None, digits: int = 1) -> str:
 def number(value: float | None, digits: int = 3) -> str:
     """A number with some digits behind the point, or that it is withheld."""
     return "withheld" if value is None else f"{value:.{digits}f}"
-
-
-def like(value: float, whole: float, sign: str = "") -> str:
-    """A number with the digits behind the point of four of another number's digits."""
-    digits = 3 - math.floor(math.log10(abs(whole))) if whole else 3
-    return f"{value:{sign}.{max(0, digits)}f}"
 
 
 def count(value: float | None) -> str:

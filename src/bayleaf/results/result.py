@@ -77,8 +77,8 @@ def _text_of(shown: Shown) -> str:
 
 
 def _public_fields(shown: Shown) -> dict[str, Any]:
-    """The fields of an object that have a value and are not private."""
-    values = {f.name: getattr(shown, f.name) for f in fields(shown)}  # type: ignore[arg-type]
+    """The fields of an object that have a value and are not private or bulky."""
+    values = {f.name: getattr(shown, f.name) for f in fields(shown) if f.repr}  # type: ignore[arg-type]
     return {
         name: value
         for name, value in values.items()

@@ -14,6 +14,8 @@ from bayleaf.wording import counted, in_bits, shown_name
 R = TypeVar("R")
 # Results of a list that are shown.
 _SHOWN = 10
+# What rounding leaves of a zero, as a share of the largest number.
+_ROUNDING = 1e-12
 
 
 class ResultList(list[R]):
@@ -72,6 +74,11 @@ class RankedNumbers(dict[Any, float]):
         return RankedNumbers, (dict(self), self.title, self.shown)
 
     def _repr_html_(self) -> str:
-        rows = [(shown_name(key), f"{self.shown(v):.3g}") for key, v in self.items()]
-        bars = [(0.0, value) for value in self.values()]
-        return html_of(Document("", [Table(("", ""), rows, self.title, bars=bars)]))
+        least = _ROUNDING * max(map(abs, self.values()), default=0.0)
+        told = {key: value for key, value in self.items() if abs(value) > least}
+        rows = [(shown_name(key), f"{self.shown(v):.3g}") for key, v in told.items()]
+        bars = [(0.0, value) for value in told.values()]
+        parts: list[Part] = [Table(("", ""), rows, self.title, bars=bars)]
+        if len(told) < len(self):
+            parts.append(f"0 for {counted(len(self) - len(told), 'other')}")
+        return html_of(Document("", parts))

@@ -16,7 +16,7 @@ from bayleaf.results.document import Document
 from bayleaf.results.drawings import states_part, terms_table
 from bayleaf.results.result import Result, Shown, plain_values
 from bayleaf.results.result_lists import ResultList
-from bayleaf.wording import brief, brief_fields, plain, shown_name, stated
+from bayleaf.wording import brief, brief_fields, like, plain, shown_name, stated
 
 _WIDTH = 80
 Floats = NDArray[np.float64]
@@ -87,15 +87,14 @@ class ExpectationExplanation(Result):
             f"row {self.row}: {self.target} is expected to be {self.expectation:.5g}"
         )
         first = ("before any feature is seen", self.baseline)
-        return Document("", [terms_table(title, first, self.ranked, _written)])
+        whole = max(abs(self.baseline), abs(self.expectation))
+        table = terms_table(
+            title, first, self.ranked, lambda moved: (like(moved, whole, "+"),)
+        )
+        return Document("", [table])
 
     def __repr__(self) -> str:
         return brief(self, f"{self.baseline:.5g} and terms give {self.expectation:.5g}")
-
-
-def _written(moved: float) -> tuple[str]:
-    """A term in the target's unit."""
-    return (f"{moved:+.5g}",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,8 +154,8 @@ class ExpectationShape(Result, keys={"expectations": None, "row_counts": None}):
         """What each state adds, as bars or steps."""
         moved = (self.expectations - self.baseline).tolist()
         title = (
-            f"{self.feature}: what its states add to {self.target}, "
-            f"{self.baseline:.5g} as rows are"
+            f"{self.feature}: what each value adds to {self.target}, "
+            f"{self.baseline:.5g} with the rows as they are"
         )
         rows, edges = self.row_counts.tolist(), self.drawn_edges.tolist()
         return Document("", [states_part(title, self.states, moved, rows, edges)])
@@ -166,7 +165,7 @@ class ExpectationShape(Result, keys={"expectations": None, "row_counts": None}):
         del width
         title = (
             f"{shown_name(self.feature)}: expectation of {shown_name(self.target)}, "
-            f"{self.baseline:.5g} as rows are"
+            f"{self.baseline:.5g} with the rows as they are"
         )
         rows, values = self.row_counts.tolist(), self.expectations[:, None]
         heads = [f"{'expected':>12}"]
