@@ -19,8 +19,10 @@ import numpy as np
 from bayleaf import (
     AveragedKDBClassifier,
     BayesianNetwork,
+    BayesianNetworkEstimator,
     HNBClassifier,
     Inference,
+    NaiveBayesClassifier,
     TANClassifier,
 )
 from bayleaf.cpds.distribution import TableCPD
@@ -38,24 +40,40 @@ CASE = {"chest_pain": "asymptomatic", "exercise_induced_angina": "yes"}
 
 
 def main() -> None:
-    """Draw all of them."""
+    """Draw all of them: the models that the code above each picture fits."""
     mpl.rcParams |= {"svg.fonttype": "none", "svg.hashsalt": "bayleaf"}
     X, y = load_heart(return_X_y=True)
+    bayes = NaiveBayesClassifier().fit(X, y)
     tree = TANClassifier(calibration="leave_one_out").fit(X, y)
     average = AveragedKDBClassifier(random_state=0).fit(X, y)
     rules = HNBClassifier(search="significance", significance_level=0.001)
     _save(network(tree), "network")
     _save(network(rules.fit(X, y)), "latents")
+    learned = BayesianNetworkEstimator(random_state=0).fit(load_heart().frame)
+    _save(network(learned), "learned")
     _save(shape(average.shape("age")), "shape")
-    _save(contributions(average.explain(X.slice(0, 1))[0]), "why")
-    _save(importance_bars(importance(tree)), "importance")
-    found = tree.network_.query(CASE, ["class", "major_vessels_coloured"])
-    _save(posterior_bars(found), "posteriors")
+    _save(contributions(tree.explain(X.slice(0, 1))[0]), "why")
+    _save(contributions(bayes.explain(X.slice(2, 1))[0]), "why-bayes")
+    _save(importance_bars(importance(bayes)), "importance")
+    _save(posterior_bars(_coughing().query({"cough": "yes"})), "posteriors")
     changed = _changed(tree.network_, "chest_pain")
     rows = Inference(changed).sample(2000, random_state=0)
     _save(drift_bars(drift(tree, rows)), "drift")
     _explorer(tree)
     _report(rules)
+
+
+def _coughing() -> BayesianNetwork:
+    """The network of the page on networks."""
+    return BayesianNetwork.from_tables(
+        states={name: ["no", "yes"] for name in ("smoker", "bronchitis", "cough")},
+        parents={"bronchitis": ["smoker"], "cough": ["bronchitis"]},
+        tables={
+            "smoker": [0.7, 0.3],
+            "bronchitis": [[0.95, 0.05], [0.75, 0.25]],
+            "cough": [[0.9, 0.1], [0.2, 0.8]],
+        },
+    )
 
 
 def _changed(network: BayesianNetwork, name: str) -> BayesianNetwork:

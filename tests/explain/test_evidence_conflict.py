@@ -43,12 +43,12 @@ def test_values_that_never_meet_are_in_conflict() -> None:
 
 
 def test_a_conflict_below_zero_is_said_to_be_none() -> None:
-    for bits, told in (
+    for bits, text in (
         (-1.7, "the values fit together: 1.7 bits more probable than if"),
         (0.7, "the values hardly contradict one another: 0.7 bits rarer together"),
         (2.0, "the values are in conflict: 2.0 bits rarer together than if"),
     ):
-        assert str(RowConflict(bits, None, "", 0.0)).startswith(told)
+        assert str(RowConflict(bits, None, "", 0.0)).startswith(text)
 
 
 def test_a_model_without_a_joint_tells_none() -> None:

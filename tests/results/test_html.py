@@ -251,7 +251,7 @@ def test_results_of_evaluations_are_pictures(shown: dict[str, Any]) -> None:
         (cross_validate_density(networks, few, n_folds=2), "bits per row"),
         (scores["own"], "pinball loss"),
         (ranks, "mean rank"),
-        (value_of_information(model, {}), "bits that knowing it"),
+        (value_of_information(model, {}), "Bits that knowing each"),
         (conflicts(model, few.slice(0, 2)), "fits the others least"),
         (credible_intervals(model, few.slice(0, 2), n_draws=9), "interval"),
     ):
@@ -274,7 +274,10 @@ def test_long_names_break_between_their_parts_and_numbers_keep_their_sign() -> N
 
 
 def test_what_rounding_leaves_of_zeros_is_counted() -> None:
-    html = RankedNumbers({"a": 0.5, "b": 3e-17, "c": 0.0}, "bits")._repr_html_()
+    ranked = RankedNumbers({"a": 0.5, "b": 3e-17, "c": 0.0}, "bits")
+    lines = [line.split() for line in str(ranked).splitlines() if line]
+    assert lines == [["bits"], ["a", "0.721"], ["0", "for", "2", "others"]]
+    html = ranked._repr_html_()
     page = Elements(html)
     assert len(bars_of(html)) == 1
     assert page.text.startswith("bitsa0.721")

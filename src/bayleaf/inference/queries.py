@@ -574,7 +574,7 @@ class Inference:
         values = Query(self._trees, Known(known), chosen).information_on(position)
         names = self._trees.domain.names
         ranked = sorted(chosen, key=lambda v: -values[v])
-        title = f"bits that observing it answers on average about {plain(target)}"
+        title = f"Bits that observing each gives on average about {plain(target)}"
         return RankedNumbers({names[v]: float(values[v]) for v in ranked}, title)
 
     def sensitivity(

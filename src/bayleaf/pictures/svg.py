@@ -20,9 +20,9 @@ Place = tuple[float, float]
 _HALF_WIDTH, _HALF_HEIGHT = 56.0, 19.0
 _GAP, _EDGE = (14.0, 36.0), 4.0
 _LETTERS, _LETTER_WIDTH = 16, 6.4
-# The most of boxes with bars, and room beside their texts; states with a bar, and
+# The most of boxes with bars, and room around their texts; states with a bar, and
 # letters of their names.
-_HALF_WIDE, _BESIDE, _MAX_STATES, _BAR_NAME = 80.0, 18.0, 7, 16
+_HALF_WIDE, _AROUND, _MAX_STATES, _BAR_NAME = 80.0, 18.0, 7, 16
 # Height of a line of a name, and letters of it that are drawn at all.
 _TEXT, _MAX_NAME = 13.0, 200
 _NARROW, _WIDE = frozenset(" fijlrt.,:;'|!()[]-"), frozenset("mwMW@%")
@@ -234,7 +234,7 @@ def _half_width(nodes: Sequence[Values]) -> float:
         return _HALF_WIDTH
     texts += [line for node in nodes for line in _lines(node["name"])]
     widest = max(sum(map(_width, text)) for text in texts)
-    return min(_HALF_WIDE, round((widest + _BESIDE) / 2, 1))
+    return min(_HALF_WIDE, round((widest + _AROUND) / 2, 1))
 
 
 def _bars_of(node: Values) -> list[tuple[str, float | None]]:

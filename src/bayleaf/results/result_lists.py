@@ -56,7 +56,7 @@ class ResultList(list[R]):
 
 
 class RankedNumbers(dict[Any, float]):
-    """Numbers by name, the largest first; notebooks show them in a unit.
+    """Numbers by name, the largest first, which are printed and shown in a unit.
 
     Information is in nats, which `in_bits` turns into what is shown.
     """
@@ -73,12 +73,22 @@ class RankedNumbers(dict[Any, float]):
     def __reduce__(self) -> tuple[Any, ...]:
         return RankedNumbers, (dict(self), self.title, self.shown)
 
-    def _repr_html_(self) -> str:
+    def document(self) -> Document:
+        """The numbers as a table, those that are zero counted."""
         least = _ROUNDING * max(map(abs, self.values()), default=0.0)
-        told = {key: value for key, value in self.items() if abs(value) > least}
-        rows = [(shown_name(key), f"{self.shown(v):.3g}") for key, v in told.items()]
-        bars = [(0.0, value) for value in told.values()]
+        nonzero = {key: value for key, value in self.items() if abs(value) > least}
+        rows = [(shown_name(key), f"{self.shown(v):.3g}") for key, v in nonzero.items()]
+        bars = [(0.0, value) for value in nonzero.values()]
         parts: list[Part] = [Table(("", ""), rows, self.title, bars=bars)]
-        if len(told) < len(self):
-            parts.append(f"0 for {counted(len(self) - len(told), 'other')}")
-        return html_of(Document("", parts))
+        if len(nonzero) < len(self):
+            parts.append(f"0 for {counted(len(self) - len(nonzero), 'other')}")
+        return Document("", parts)
+
+    def _repr_html_(self) -> str:
+        return html_of(self.document())
+
+    def __str__(self) -> str:
+        # Laying out tables takes a library that plain values do without.
+        from bayleaf.results.text import text_of
+
+        return text_of(self.document())

@@ -21,6 +21,7 @@ from bayleaf.results.document import (
     Name,
     Table,
     Text,
+    string_of,
     text_pieces,
 )
 from bayleaf.wording import cut, visible
@@ -82,7 +83,11 @@ def rich_tables(table: Table, width: int = WIDTH) -> list[RichTable]:
 def _rich_table(table: Table, cells: list[list[str]], columns: list[int]) -> RichTable:
     """Some columns of a table, with a line below the head only."""
     rich_table = RichTable(
-        box=_HEAD_RULE, show_edge=False, padding=(0, 1, 0, 0), pad_edge=False
+        box=_HEAD_RULE,
+        show_edge=False,
+        show_header=any(map(string_of, table.heads)),
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
     )
     # As text, since brackets in a plain string would be taken for markup.
     heads, *rows = [[RichText(line[column]) for column in columns] for line in cells]
