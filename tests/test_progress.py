@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import re
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +22,7 @@ from bayleaf import (
     HierarchicalMixtureNBClassifier,
     HNBClassifier,
     LatentClassNBClassifier,
+    progress,
 )
 from bayleaf.data.codes import Codes
 from bayleaf.datasets import load_heart
@@ -255,3 +258,16 @@ def test_a_terminal_gets_a_line_and_is_left_clean(words: str) -> None:
 
 def test_quick_work_shows_nothing() -> None:
     assert _on_terminal("quick") == ""
+
+
+def test_the_line_of_a_display_is_as_wide_as_its_terminal() -> None:
+    from rich.console import Console
+
+    file = io.StringIO()
+    console = Console(file=file, width=40, force_terminal=True, color_system=None)
+    with progress._live(lambda: console) as tell:
+        tell("words " * 20)
+        time.sleep(progress._PATIENCE_SECONDS + 0.2)
+    shown = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", file.getvalue())
+    assert "…" in shown
+    assert shown.strip().count("\n") == 0

@@ -166,7 +166,8 @@ def _live(console: Callable[[], Console]) -> Iterator[Tell]:
     """A line on a terminal that changes, and a function that changes it."""
     from rich.text import Text
 
-    status = console().status("")
+    shown_on = console()
+    status = shown_on.status("")
     # A long step reports nothing meanwhile, so the display is started by the clock.
     timer = threading.Timer(_PATIENCE_SECONDS, status.start)
     timer.daemon = True
@@ -174,7 +175,10 @@ def _live(console: Callable[[], Console]) -> Iterator[Tell]:
 
     def tell(line: str) -> None:
         # As text, since brackets in a plain string would be taken for markup.
-        status.update(Text(visible(line), no_wrap=True, overflow="ellipsis"))
+        text = Text(visible(line))
+        # Without the sign that turns and a space, which come before it.
+        text.truncate(shown_on.width - 2, overflow="ellipsis")
+        status.update(text)
 
     try:
         yield tell

@@ -65,7 +65,7 @@ LIMITS = (
     "a classifier is needed",
     "belongs to classifiers",
     "has no column for any variable",
-    "nearly every value is another one",
+    "almost all values are distinct",
 )
 
 

@@ -63,3 +63,12 @@ def test_texts_that_differ_in_blanks_alone_are_noted() -> None:
     facts = NaiveBayesClassifier().fit(table, [0, 1] * 6).columns_
     assert "'red' and ' red' differ in blanks around them alone" in facts["a"].note
     assert facts["b"].note == ""
+
+
+def test_names_have_the_room_that_lines_have_beyond_80() -> None:
+    name = "a_long_name_of_a_column_of_a_table"
+    columns = NaiveBayesClassifier().fit(pd.DataFrame({name: ["a", "b"]}), [0, 1])
+    narrow, wide = (columns.columns_.lines(width=width) for width in (80, 100))
+    assert not any(name in line for line in narrow)
+    assert wide[1].startswith(f"{name} nominal")
+    assert wide[0].index("read as") == wide[1].index("nominal")

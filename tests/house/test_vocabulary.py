@@ -49,7 +49,7 @@ EXPRESSIONS = [
     Expression(r"\bbeside\b", "and, next to, in addition to", 122),
     Expression(r"\banew\b", "again, re-", 2),
     Expression(r"\b(nobody|somebody)\b", "name who: users, callers", 15),
-    Expression(r"\bis another\b", "differs, is distinct", 11),
+    Expression(r"\bis another\b", "differs, is distinct", 5),
     Expression(r"\b(becomes?|became) of\b", "how ... is handled", 11),
     Expression(r"\bby way of\b", "through, by", 0),
     Expression(

@@ -74,3 +74,10 @@ def test_control_characters_are_escaped() -> None:
     text = text_of(Document(hostile, [*parts, table]))
     assert "\x1b" not in text
     assert "\\x1b[31m\\n" in text
+
+
+def test_wide_terminals_have_room_for_long_names() -> None:
+    name = "days in hospital given risk, age and most by month"
+    table = Table(("name", "p"), [(name, "0.5")], "")
+    assert name not in text_of(Document("", [table]))
+    assert name in text_of(Document("", [table]), 100)

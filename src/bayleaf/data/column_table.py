@@ -60,9 +60,9 @@ class ColumnFacts:
         parts = [part for part in self.note.split("; ") if part not in self.changes]
         return "; ".join(parts)
 
-    def lines(self, width: int = _WIDTH) -> list[str]:
+    def lines(self, width: int = _WIDTH, name_width: int = _NAME) -> list[str]:
         """The facts as lines of a table of text."""
-        name = cut(visible(str(self.name)), _NAME).ljust(_NAME)
+        name = cut(visible(str(self.name)), name_width).ljust(name_width)
         numbers = f"{distinct_text(self):>9}  {self.n_missing:>7,}"
         if self.read_as == "date part":
             numbers = " " * len(numbers)
@@ -120,11 +120,18 @@ class ColumnTable(Sequence[ColumnFacts]):
 
     def lines(self, most: int | None = None, width: int = _WIDTH) -> list[str]:
         """The table as lines of some signs at most, of the first columns."""
-        head = f"{'column':<{_NAME}} {'read as':<{_KIND}} distinct  missing  states"
+        room = self.name_width(width)
+        head = f"{'column':<{room}} {'read as':<{_KIND}} distinct  missing  states"
         shown = self._facts[:most]
         hidden = len(self) - len(shown)
         more = [f"and {counted(hidden, 'more column')}"] if hidden else []
-        return [head, *(line for facts in shown for line in facts.lines(width)), *more]
+        lines = (line for facts in shown for line in facts.lines(width, room))
+        return [head, *lines, *more]
+
+    def name_width(self, width: int) -> int:
+        """The room for names in lines of some signs: what lines have beyond 80."""
+        longest = max((len(visible(str(facts.name))) for facts in self), default=0)
+        return max(_NAME, min(longest, _NAME + width - _WIDTH))
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

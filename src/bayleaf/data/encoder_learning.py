@@ -694,8 +694,8 @@ def _is_missing(column: PlainColumn) -> bool:
 def left_out(reading: ColumnReading, why: str = "") -> LearnedVariables:
     """What becomes of an identifier, or an empty column."""
     why = why or (
-        "left out: nearly every value is another one "
-        f"({distinct_text(reading)} distinct), as in an identifier"
+        f"left out: almost all values are distinct ({distinct_text(reading)}), "
+        "as in an identifier"
     )
     reading = replace(reading, form="left_out", changes=(*reading.changes, why))
     return LearnedVariables(reading, [], {reading.name: why})
@@ -710,7 +710,7 @@ def encoder_of(
     """
     if not any(one.variables for one in learned):
         raise ValueError(
-            "no column is left to learn from, since nearly every value is another one, "
+            "no column is left to learn from, since almost all values are distinct, "
             f"or none is present, in {name_list(names)}; add features, or pass "
             "identifiers='keep'"
         )

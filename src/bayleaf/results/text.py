@@ -28,7 +28,8 @@ from bayleaf.wording import cut, visible
 
 WIDTH = 80
 _TITLE = "bold blue"
-# Characters of a cell, and of the narrowest column of names, which folds.
+# Characters of a cell in lines of 80, and of the narrowest column of names, which
+# folds.
 _MAX_CELL, _MIN_NAME = 40, 12
 # Box-drawing characters would make a program's print fail where the encoding lacks
 # them, as that of files and pipes on Windows does.
@@ -62,7 +63,9 @@ def print_document(document: Document, console: Console) -> None:
 def rich_tables(table: Table, width: int = WIDTH) -> list[RichTable]:
     """A table for rich, as several of as many columns as fit side by side."""
     rows = table.rows[: table.max_rows]
-    cells = [[_cell(text) for text in row] for row in (table.heads, *rows)]
+    # What lines have beyond 80 characters is room for names.
+    most = max(_MAX_CELL, width - (WIDTH - _MAX_CELL))
+    cells = [[cut(_string(text), most) for text in row] for row in (table.heads, *rows)]
     name, *widths = [max(map(cell_len, column)) + 2 for column in zip(*cells)]
     room = width + 2 - max(name, _MIN_NAME + 2)
     groups: list[list[int]] = [[]]
@@ -174,8 +177,3 @@ def _string(text: Text) -> str:
         else visible(piece)
         for piece in text_pieces(text)
     )
-
-
-def _cell(text: Text) -> str:
-    """A cell, cut if it is long."""
-    return cut(_string(text), _MAX_CELL)

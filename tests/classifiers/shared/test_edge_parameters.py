@@ -214,7 +214,7 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
     ({"tiers": [["agee"], ["b"]]}, "tiers names 'agee', which is no column"),
     (
         {"forbidden_edges": [("a", "number")]},
-        r"forbidden_edges names column 'number', .* \(left out: nearly every value",
+        r"forbidden_edges names column 'number', .* \(left out: almost all values",
     ),
 ]
 

@@ -156,7 +156,7 @@ class BayesianClassifier(ClassifierMixin, TableEstimator):
     max_states : int, default=1000
         Largest number of states of a nominal column.
     identifiers : {"drop", "keep", "error"}, default="drop"
-        For nominal columns in which nearly every value is another one.
+        For nominal columns in which almost all values are distinct.
     rare : {"group", "error"}, default="group"
         For the rarest values beyond `max_states`.
     dates : {"expand", "error"}, default="expand"

@@ -6,7 +6,7 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from bayleaf.cli.display import print_file, print_json, recommend_regressor
+from bayleaf.cli.display import print_file, print_json, recommend_regressor, text_width
 from bayleaf.cli.model_options import REGRESSOR, ModelOptions
 from bayleaf.cli.options import (
     USUAL_FORMAT,
@@ -110,9 +110,11 @@ def check(
         print(f"{table.num_rows:,} rows{kind}{read_with}")
         if note:
             print(note)
-        print(columns)
+        width = text_width()
+        print("\n".join(columns.lines(width=width)))
         if facts_of_target is not None:
-            print("\n".join(facts_of_target.lines()))
+            lines = facts_of_target.lines(width, columns.name_width(width))
+            print("\n".join(lines))
     return 0
 
 
