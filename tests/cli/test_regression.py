@@ -117,6 +117,12 @@ def test_compare_scores_the_regressor_as_evaluate_does(
             assert main([command, str(table), *words, *form]) == 0
             printed.append(capsys.readouterr().out)
     assert printed[:2] == printed[2:]
+    (scores,) = json.loads(printed[1])
+    first = " ".join(printed[0].splitlines()[:2])
+    assert first.startswith(
+        f"price: regressor is off by {scores['mae']:.3g} on average; its 90 % "
+        f"intervals contain {100 * scores['coverage']:.0f} of 100 held-out numbers."
+    )
     other = table.parent / "other.csv"
     other.write_text(table.read_text("utf-8"), "utf-8")
     assert main(["compare", str(table), str(other), *words, "--json"]) == 0

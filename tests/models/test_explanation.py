@@ -109,6 +109,13 @@ def test_the_text_sums_up_the_small_terms() -> None:
     assert len(_explanation(10).to_text(limit=10).splitlines()) == 4 + 10
 
 
+def test_the_text_fits_the_width_that_is_given() -> None:
+    explanation = _explanation(3)
+    assert max(map(len, explanation.to_text(columns=40).splitlines())) <= 40
+    words = explanation.to_text().split()
+    assert explanation.to_text(columns=40).split() == words
+
+
 def test_many_parents_are_cut_short() -> None:
     given = tuple((f"p{i}", "y") for i in range(4))
     terms = (Term("a", "x", given, 1.0),)

@@ -251,7 +251,7 @@ def test_results_of_evaluations_are_pictures(shown: dict[str, Any]) -> None:
         (cross_validate_density(networks, few, n_folds=2), "bits per row"),
         (scores["own"], "pinball loss"),
         (ranks, "mean rank"),
-        (value_of_information(model, {}), "Bits that knowing each"),
+        (value_of_information(model, {}), "What knowing each"),
         (conflicts(model, few.slice(0, 2)), "fits the others least"),
         (credible_intervals(model, few.slice(0, 2), n_draws=9), "interval"),
     ):

@@ -232,10 +232,10 @@ class Comparison(
         table = Table(heads, rows, title or title_of(self))
         return Document("", [table, *self.legend()])
 
-    def to_tables(self, title: str | None = None) -> list[RichTable]:
-        """Tables for a terminal of 80 columns: the scores, then what they cost."""
+    def to_tables(self, title: str | None = None, width: int = 80) -> list[RichTable]:
+        """Tables for a terminal of some columns: the scores, then what they cost."""
         (table, *_) = self.document(title).parts
-        return rich_tables(table) if isinstance(table, Table) else []
+        return rich_tables(table, width) if isinstance(table, Table) else []
 
     def legend(self) -> list[str]:
         """What the marks in the tables mean, and what is missing from means."""

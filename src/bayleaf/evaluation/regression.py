@@ -58,6 +58,14 @@ class RegressionScores(Result):
         ]
         return Document(f"{self.n_rows:,} held-out rows", [Facts(rows)])
 
+    @property
+    def verdict(self) -> str:
+        """What the scores come to, as the end of a sentence on the regressor."""
+        return (
+            f"is off by {self.mae:.3g} on average; its 90 % intervals contain "
+            f"{100 * self.coverage:.0f} of 100 held-out numbers"
+        )
+
     def __repr__(self) -> str:
         facts = (f"RMSE {self.rmse:.5g}", f"CRPS {self.crps:.5g}")
         return brief(self, *facts, f"{100 * self.coverage:.1f} % in 90 % intervals")

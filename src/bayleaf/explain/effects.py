@@ -180,7 +180,7 @@ def information_alone(model: ModelLike) -> dict[str | int, float]:
         after = entr(predictor.proba(rows)).sum(axis=1)
         gains[feature.name] = float(before - np.average(after, weights=weights))
     ranked = dict(sorted(gains.items(), key=lambda pair: -pair[1]))
-    return RankedNumbers(ranked, "Bits that each reveals by itself")
+    return RankedNumbers(ranked, "What each reveals by itself, in bits")
 
 
 def _index_of(domain: Domain, feature: str | int) -> int:

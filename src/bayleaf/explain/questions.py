@@ -82,7 +82,7 @@ def value_of_information(
         before, after = entr(shares @ proba).sum(), entr(proba).sum(axis=1)
         gains[feature.name] = float(before - shares @ after)
     ranked = dict(sorted(gains.items(), key=lambda pair: -pair[1]))
-    return RankedNumbers(ranked, "Bits that knowing each gives on average")
+    return RankedNumbers(ranked, "What knowing each reveals on average, in bits")
 
 
 def decision_changes(

@@ -574,7 +574,7 @@ class Inference:
         values = Query(self._trees, Known(known), chosen).information_on(position)
         names = self._trees.domain.names
         ranked = sorted(chosen, key=lambda v: -values[v])
-        title = f"Bits that observing each gives on average about {plain(target)}"
+        title = f"What observing each reveals on average about {plain(target)}, in bits"
         return RankedNumbers({names[v]: float(values[v]) for v in ranked}, title)
 
     def sensitivity(

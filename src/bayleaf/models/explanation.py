@@ -38,8 +38,6 @@ from bayleaf.wording import (
     visible,
 )
 
-_WIDTH = 80
-
 
 @runtime_checkable
 class RuledExplanations(Protocol):
@@ -256,10 +254,13 @@ class Explanation(Result):
             return "prior"
         return "prior: ln P(class), as no feature is known"
 
-    def to_text(self, limit: int = 10, called: str | None = None) -> str:
+    def to_text(
+        self, limit: int = 10, called: str | None = None, *, columns: int = 80
+    ) -> str:
         """Write the terms as a table, the largest `limit` of them in full.
 
-        The row is called `row_name`, or what `called` says.
+        The row is called `row_name`, or what `called` says; `columns` is the number of
+        characters per line.
         """
         if limit < 0:
             raise ValueError(f"the number of terms to show must be >= 0, got {limit}")
@@ -272,22 +273,26 @@ class Explanation(Result):
             f"{visible(called or self.row_name)}: {shown_name(self.target)} with "
             f"probability {self.probability:.3f}, {rival}",
             "",
+            width=columns,
         )
-        lines.append(
+        lines += wrapped(
             f"odds {_ratio(self.log_odds)} to 1, log-odds {self.log_odds_bits:+.3f} "
-            "bits, the product and the sum of"
+            "bits, the product and the sum of",
+            "",
+            width=columns,
         )
         lines.append("    factor     bits")
-        lines += _weighed(self.prior, self.prior_name)
+        lines += _weighed(self.prior, self.prior_name, columns)
         ranked = self.ranked()
         for term in ranked[:limit]:
-            lines += _weighed(term.contribution, f"{term.fact}{_condition(term)}")
+            text = f"{term.fact}{_condition(term)}"
+            lines += _weighed(term.contribution, text, columns)
         rest = ranked[limit:]
         if rest:
             total = math.fsum(term.contribution for term in rest)
             n = len(rest)
             others = f"{n} other features together" if n > 1 else "1 other feature"
-            lines += _weighed(total, others)
+            lines += _weighed(total, others, columns)
         return "\n".join(lines)
 
 
@@ -363,19 +368,21 @@ def base_fields(explanation: Explanation) -> dict[str, Any]:
     return {f.name: getattr(explanation, f.name) for f in fields(Explanation)}
 
 
-def wrapped(text: str, prefix: str, further: str | None = None) -> list[str]:
-    """A text behind a prefix, its further lines below its beginning; 80 columns.
+def wrapped(
+    text: str, prefix: str, further: str | None = None, width: int = 80
+) -> list[str]:
+    """A text behind a prefix, its further lines below its beginning.
 
     `further` stands before these lines instead of blanks.
     """
     below = " " * max(len(prefix), 2) if further is None else further
-    return textwrap.wrap(text, _WIDTH, initial_indent=prefix, subsequent_indent=below)
+    return textwrap.wrap(text, width, initial_indent=prefix, subsequent_indent=below)
 
 
-def _weighed(nats: float, text: str) -> list[str]:
+def _weighed(nats: float, text: str, width: int) -> list[str]:
     """What a contribution multiplies odds by, its bits, and where it comes from."""
     ratio, bits = _written(nats)
-    return wrapped(text, f"  {ratio:>8} {bits:>8}  ")
+    return wrapped(text, f"  {ratio:>8} {bits:>8}  ", width=width)
 
 
 def _written(nats: float) -> tuple[str, str]:

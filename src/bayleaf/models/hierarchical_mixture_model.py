@@ -148,7 +148,9 @@ class MixtureExplanation(Explanation):
             "experts": [asdict(expert) for expert in self.experts],
         }
 
-    def to_text(self, limit: int = 10, called: str | None = None) -> str:
+    def to_text(
+        self, limit: int = 10, called: str | None = None, *, columns: int = 80
+    ) -> str:
         """Write the terms, the heaviest experts, and the gates on the way to the first.
 
         `limit` is the number of terms that are written in full; the row is called
@@ -160,7 +162,7 @@ class MixtureExplanation(Explanation):
         heading = "experts by the weight the gates give them"
         if n_starts > 1:
             heading = f"experts by their weight in the mean of {n_starts} mixtures"
-        lines = [super().to_text(limit, called), heading]
+        lines = [super().to_text(limit, called, columns=columns), heading]
         for expert in ranked[:_EXPERTS_SHOWN]:
             name = _named("expert", expert, n_starts)
             told = _strongest(expert.contributions, facts)
@@ -168,6 +170,7 @@ class MixtureExplanation(Explanation):
                 f"{name}: {shown_name(self.target)} with probability "
                 f"{expert.probability:.3f}{told}",
                 f"  {expert.weight / n_starts:8.3f}  ",
+                width=columns,
             )
         if hidden := ranked[_EXPERTS_SHOWN:]:
             rest = sum(expert.weight for expert in hidden) / n_starts
@@ -187,7 +190,9 @@ class MixtureExplanation(Explanation):
             weight = gate.weights[gate.favoured - 1]
             told = _strongest(gate.contributions, facts)
             name = _named("gate", gate, n_starts)
-            lines += wrapped(f"{name} to {child}{told}", f"  {weight:8.3f}  ")
+            lines += wrapped(
+                f"{name} to {child}{told}", f"  {weight:8.3f}  ", width=columns
+            )
         return "\n".join(lines)
 
 

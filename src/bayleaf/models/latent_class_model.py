@@ -372,21 +372,24 @@ class LatentClassExplanation(Explanation):
             "against_components": list(self.against_components),
         }
 
-    def to_text(self, limit: int = 10, called: str | None = None) -> str:
+    def to_text(
+        self, limit: int = 10, called: str | None = None, *, columns: int = 80
+    ) -> str:
         """Write the terms, the largest `limit` in full, and the best components."""
-        lines = [super().to_text(limit, called)]
+        lines = [super().to_text(limit, called, columns=columns)]
         if len(self.components) > 1:
-            lines += _told(self.target, self.components)
+            lines += _told(self.target, self.components, columns)
             if self.against != self.target:
-                lines += _told(self.against, self.against_components)
+                lines += _told(self.against, self.against_components, columns)
         return "\n".join(lines)
 
 
-def _told(label: Any, shares: tuple[float, ...]) -> list[str]:
+def _told(label: Any, shares: tuple[float, ...], width: int) -> list[str]:
     """The likeliest components of a class."""
     ranked = sorted(range(len(shares)), key=lambda place: -shares[place])
     parts = [f"{place + 1} with {shares[place]:.3f}" for place in ranked[:_SHOWN]]
-    return wrapped(f"component if {shown_name(label)}: {', '.join(parts)}", "  ")
+    text = f"component if {shown_name(label)}: {', '.join(parts)}"
+    return wrapped(text, "  ", width=width)
 
 
 def component_remarks(

@@ -295,9 +295,10 @@ def show_regressors(
         others = {"seed": options.seed, "weight": split.weight, **empty.to_dict()}
         values.append({"model": REGRESSOR, **of_table, **scores.to_dict(), **others})
         if not as_json:
-            where = f"{target} of {Path(data).name}: " if of_table else ""
+            where = f" of {Path(data).name}" if of_table else ""
+            print_verdict(visible(f"{target}{where}: {REGRESSOR} {scores.verdict}."))
             document = scores.document()
-            title = visible(f"{where}{REGRESSOR}, {document.title}{weighted}")
+            title = visible(f"{REGRESSOR}, {document.title}{weighted}")
             print_document(replace(document, title=title), ShownConsole())
     if as_json:
         print_json(values)

@@ -10,6 +10,7 @@ from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING, Any
 
+from bayleaf.cli.display import text_width
 from bayleaf.cli.options import Output
 from bayleaf.wording import visible
 
@@ -46,12 +47,13 @@ def demo(*, output: Output = Path("report.html")) -> int:
         heart.X, heart.y, list(_MODELS), n_folds=_FOLDS, random_state=_SEED
     )
     title = f"Held-out scores on heart disease: {title_of(comparison)}"
-    console.print(comparison.to_tables(title)[0])
+    console.print(comparison.to_tables(title, console.width)[0])
     for line in comparison.legend():
         console.print(line, markup=False, highlight=False)
     model = CLASSIFIERS["auto"](random_state=_SEED).fit(heart.X, heart.y)
     console.print("\nWhy the first patient gets this class (auto: averaged KDB):")
-    print(model.explain(heart.X.slice(0, 1))[0])
+    (explanation,) = model.explain(heart.X.slice(0, 1))
+    print(explanation.to_text(columns=text_width()))
     hierarchical = HNBClassifier(
         search="significance", significance_level=0.001, random_state=_SEED
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from cyclopts import Parameter
 
-from bayleaf.cli.display import print_json, progress
+from bayleaf.cli.display import print_json, progress, text_width
 from bayleaf.cli.options import (
     USUAL_FORMAT,
     Flag,
@@ -219,7 +219,7 @@ def _show(
         contributions = replace(explanation, row=line - 1).to_dict()
         noted = {note.key: note.value for note in row_notes}
         values.append({"line": line, **contributions, **noted})
-        text = explanation.to_text(n_terms, f"line {line}")
+        text = explanation.to_text(n_terms, f"line {line}", columns=text_width())
         texts.append("\n".join([text, *(note.text for note in row_notes if note.text)]))
     if as_json:
         print_json(values)
@@ -240,7 +240,11 @@ def _notes(
 
     notes = []
     for sentences in library.contexts(predictor, rows):
-        lines = [line for one in sentences for line in wrapped(one, "  - ")]
+        lines = [
+            line
+            for one in sentences
+            for line in wrapped(one, "  - ", width=text_width())
+        ]
         text = "\n".join(["in this row", *lines]) if lines else ""
         notes.append(_Note("contexts", sentences, text))
     yield notes
@@ -250,7 +254,11 @@ def _notes(
         if conflict is None:
             notes.append(_Note("conflict", None, ""))
             continue
-        text = "\n".join(wrapped(str(conflict), "")) if conflict.worth_telling else ""
+        text = (
+            "\n".join(wrapped(str(conflict), "", width=text_width()))
+            if conflict.worth_telling
+            else ""
+        )
         notes.append(_Note("conflict", conflict.to_dict(), text))
     yield notes
     results: dict[str, Any] = {}
@@ -272,7 +280,7 @@ def _notes(
                 for row in range(rows.n_rows)
             ]
     for key, items in results.items():
-        yield [_Note(key, item.to_dict(), item.to_text()) for item in items]
+        yield [_Note(key, item.to_dict(), item.to_text(text_width())) for item in items]
 
 
 def _mutable(predictor: Predictor, immutable: Sequence[str]) -> list[str | int]:

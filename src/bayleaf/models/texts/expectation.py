@@ -18,7 +18,6 @@ from bayleaf.results.result import Result, Shown, plain_values
 from bayleaf.results.result_lists import ResultList
 from bayleaf.wording import brief, brief_fields, like, plain, shown_name, stated
 
-_WIDTH = 80
 Floats = NDArray[np.float64]
 
 
@@ -61,7 +60,9 @@ class ExpectationExplanation(Result):
         """The explanation as plain values, the strongest term first."""
         return super().to_dict() | {"terms": plain_values(self.ranked)}
 
-    def to_text(self, n_terms: int = 10, where: str | None = None) -> str:
+    def to_text(
+        self, n_terms: int = 10, where: str | None = None, *, columns: int = 80
+    ) -> str:
         """The explanation as lines of text, the strongest `n_terms` first.
 
         `where` is what the row is called, by default "row" and its position.
@@ -70,7 +71,7 @@ class ExpectationExplanation(Result):
         lines = textwrap.wrap(
             f"{where or f'row {self.row}'}: {name} is expected to be "
             f"{self.expectation:.5g}",
-            _WIDTH,
+            columns,
         )
         ranked = self.ranked
         lines.append(f"{self.baseline:+12.5g}  before any feature is seen")
