@@ -59,6 +59,7 @@ def main() -> None:
     changed = _changed(tree.network_, "chest_pain")
     rows = Inference(changed).sample(2000, random_state=0)
     _save(drift_bars(drift(tree, rows)), "drift")
+    _cockpit(average)
     _explorer(tree)
     _report(rules)
 
@@ -97,7 +98,7 @@ def _save(axes: Any, name: str) -> None:
 @contextlib.contextmanager
 def _opened(html: str, height: int) -> Iterator[Any]:
     """A page in a browser; nothing where there is none."""
-    chromium = shutil.which("chromium")
+    chromium = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
@@ -143,7 +144,17 @@ def _explorer(model: TANClassifier) -> None:
         page.locator("#variable summary").first.click()
         page.wait_for_timeout(500)
         page.screenshot(path=FOLDER / "explorer.png")
-        page.click("#tab-cockpit")
+
+
+def _cockpit(model: AveragedKDBClassifier) -> None:
+    """The page of README's model with a case set."""
+    with _opened(explorer_html(model), 880) as page:
+        if page is None:
+            return
+        page.wait_for_selector("html[data-ready]")
+        for name, state in CASE.items():
+            shown = page.locator(f".feature-name:text-is('{name.replace('_', ' ')}')")
+            page.locator(".entry", has=shown).get_by_text(state, exact=True).click()
         page.wait_for_timeout(500)
         page.screenshot(path=FOLDER / "cockpit.png")
 
