@@ -21,8 +21,7 @@ import bayleaf
 from bayleaf import BayesianNetworkEstimator
 from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.explorer import explorer_html, write_explorer
-from bayleaf.explorer.editing import rows_content
+from bayleaf.explorer import explorer_html, suggested_cases, write_explorer
 from bayleaf.explorer.explorer_page import SCRIPTS
 from bayleaf.graph.dag import DAG
 from bayleaf.io.exports.packing import packed, packed_codes, script_json
@@ -30,6 +29,7 @@ from bayleaf.io.exports.runtime import runtime_scripts
 from bayleaf.models.bayesian_network import BayesianNetwork
 from explorer.cases import classifier_case, classifiers, table
 from offenders import check_each
+from oracles.small_tables import classifier, small_table
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -377,18 +377,50 @@ def test_scripts_of_a_page_give_no_name_twice() -> None:
     assert sorted(names) == sorted(set(names))
 
 
-def test_cases_of_averaged_kdb_are_suggested_by_left_out_answers() -> None:
-    X, y = table()
-    model = bayleaf.AveragedKDBClassifier(
-        n_networks=2, max_parents=1, max_rows=60, random_state=0
-    ).fit(X, y)
-    content = rows_content(X.append_column("class", [y]), model._page_model())
-    codes, proba = model._page_model().left_out()
+@pytest.mark.parametrize("name", ["nb", "tan", "aode", "hnb", "averaged KDB"])
+def test_cases_are_suggested_by_left_out_answers_where_these_are_known(
+    name: str, tmp_path: Path
+) -> None:
+    X, y = small_table(0, n_rows=160)
+    few = {"n_networks": 2, "max_parents": 1, "max_rows": 60, "random_state": 0}
+    is_average = name == "averaged KDB"
+    model = bayleaf.AveragedKDBClassifier(**few) if is_average else classifier(name)
+    model.fit(X, y).save(tmp_path / "model.json")
+    rows = X.assign(**{"class": y})
+    codes = model._training_codes
+    proba = model._page_model().left_out(codes)
     label = codes.column(codes.n_variables - 1)
-    suggested = {case["kind"]: case for case in content["suggested"]}
-    assert list(suggested) == ["clear", "undecided", "wrong"]
-    for kind, case in suggested.items():
-        assert case["posterior"] == proba[case["row"]].tolist()
-        if kind != "undecided":
-            is_right = np.argmax(case["posterior"]) == label[case["row"]]
-            assert is_right == (kind == "clear")
+
+    def check(cases: Any, expected: Any, *, seen: bool | None) -> None:
+        assert [case["kind"] for case in cases] == ["clear", "undecided", "wrong"]
+        for case in cases:
+            assert case["seen"] is seen
+            assert case["posterior"] == expected[case["row"]].tolist()
+            if case["kind"] != "undecided":
+                is_right = np.argmax(case["posterior"]) == label[case["row"]]
+                assert is_right == (case["kind"] == "clear")
+
+    check(suggested_cases(model, rows), proba, seen=False)
+    read = bayleaf.load(tmp_path / "model.json")
+    answers = read.predict_proba(X)
+    # Weights, curves and trees of averages depend on all rows.
+    own = answers if is_average else proba
+    check(suggested_cases(read, rows), own, seen=is_average)
+    check(suggested_cases(read, rows[:100]), answers, seen=None)
+    read.save(tmp_path / "again.json")
+    again = suggested_cases(bayleaf.load(tmp_path / "again.json"), rows)
+    assert again == suggested_cases(read, rows)
+    # Answers under another prior are not those without the row.
+    other = read.with_class_prior([0.9, 0.1])
+    assert {case["seen"] for case in suggested_cases(other, rows)} == {None}
+
+
+def test_rows_without_outcomes_suggest_a_clear_and_an_undecided_case() -> None:
+    X, y = table()
+    model = bayleaf.NaiveBayesClassifier().fit(X, y)
+    cases = suggested_cases(model, X)
+    highest = model.predict_proba(X).max(axis=1)
+    assert [(case["kind"], case["row"]) for case in cases] == [
+        ("clear", int(highest.argmax())),
+        ("undecided", int(highest.argmin())),
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,6 +137,10 @@ class AODEClassifier(BayesianClassifier):
             )
             found[own.feature] = table.probabilities
         return found
+
+    def _restore(self, saved: Any) -> None:
+        super()._restore(saved)
+        self._constraints = rooted_constraints(self, self.model_.domain)
 
     def _left_out_log_scores(self, left_out: LeaveOneOut) -> NDArray[np.float64]:
         constraints = self._constraints

@@ -401,6 +401,11 @@ class HNBClassifier(TransformerMixin, SingleNetworkClassifier):
             return False
         return any(codes.missing(v).any() for v in range(codes.n_variables - 1))
 
+    def _restore(self, saved: Any) -> None:
+        super()._restore(saved)
+        if isinstance(self.model_, HierarchicalNaiveBayesModel):
+            self._tree = self.model_.tree
+
     def _leave_one_out(
         self, codes: Codes, domain: Domain, rules: Sequence[Smoothing]
     ) -> LeaveOneOut:

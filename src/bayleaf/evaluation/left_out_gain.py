@@ -100,13 +100,13 @@ def _left_out_losses(model: Any, X: Any, y: Any) -> Floats:
     with_rows._training_codes = Codes.from_columns(
         [*columns, classes], model.model_.domain.cards
     )
-    answers = with_rows._page_model().left_out()
-    if answers is None or np.isnan(answers[1]).any():
+    answers = with_rows._page_model().left_out(with_rows._training_codes)
+    if answers is None or np.isnan(answers).any():
         raise ValueError(
             f"this {type(model).__name__} has no exact leave-one-out of these rows; "
             "use bayleaf.evaluation.compare"
         )
-    return np.asarray(-np.log(answers[1][np.arange(len(classes)), classes]))
+    return np.asarray(-np.log(answers[np.arange(len(classes)), classes]))
 
 
 def known_class_codes(y: Any, classes: NDArray[Any]) -> NDArray[np.intp]:

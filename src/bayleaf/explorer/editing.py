@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.random_network import pseudo_weights
 from bayleaf.cpds.smoothing import Dirichlet, Lidstone, Smoothing, resolve_smoothing
+from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.partial_values import single_states
 from bayleaf.data.tables.frames import to_columns
@@ -23,7 +24,7 @@ from bayleaf.io.exports.packing import packed, packed_codes
 from bayleaf.io.native.model_file import SavedModel, write_model
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.networks.network_model import NetworkModel
-from bayleaf.models.page_model import PageModel
+from bayleaf.models.page_model import CLASSIFIER, PageModel
 from bayleaf.wording import quoted
 
 Content = dict[str, Any]
@@ -243,7 +244,7 @@ def rows_content(table: Any, explored: PageModel) -> dict[str, Any]:
     """
     domain, encoder = explored.model.domain, explored.encoder
     try:
-        frame = nw.from_native(table, eager_only=True).head(MOST_ROWS)
+        frame = nw.from_native(table, eager_only=True)
     except TypeError:
         raise ValueError(
             f"rows must be a data frame, got a {type(table).__name__}"
@@ -251,6 +252,7 @@ def rows_content(table: Any, explored: PageModel) -> dict[str, Any]:
     named = {str(name): name for name in frame.columns}
     if encoder is None or not explored.has_target:
         known = [v for v in range(len(domain)) if str(domain[v].name) in named]
+        frame = frame.head(MOST_ROWS)
         return _packed(known, [_state_codes(frame, named, domain[v]) for v in known])
     wanted = [str(name) for name in encoder.column_names]
     missing = [name for name in wanted if name not in named]
@@ -270,42 +272,52 @@ def rows_content(table: Any, explored: PageModel) -> dict[str, Any]:
     cards = [domain[place].n_states for place in places]
     content = _packed(
         places,
-        [np.where(own >= k, -1, own) for own, k in zip(columns, cards, strict=True)],
+        [
+            np.where(own >= k, -1, own)[:MOST_ROWS]
+            for own, k in zip(columns, cards, strict=True)
+        ],
     )
-    return content | {"suggested": _suggested(columns, explored)}
+    return content | {"suggested": _suggested(columns, domain, explored)}
 
 
-def _suggested(columns: Sequence[Any], explored: PageModel) -> list[dict[str, Any]]:
-    """A clear, an undecided and a wrong case, by posteriors learned without the row.
+def _suggested(
+    columns: Sequence[Any], domain: Domain, explored: PageModel
+) -> list[dict[str, Any]]:
+    """A clear, an undecided and, if outcomes are recorded, a wrong case.
 
-    None where the rows are not those of training, in their order.
+    Chosen by posteriors learned without the row where these are known; otherwise by
+    the model's own, which has learned from the row (`seen`) or may have (None).
     """
-    left_out = explored.left_out()
-    if left_out is None:
+    if explored.task != CLASSIFIER or not len(columns[0]):
         return []
-    codes, proba = left_out
-    n_rows = len(columns[0])
-    is_training = len(columns) == codes.n_variables and all(
-        np.array_equal(codes.column(index)[:n_rows], column)
-        for index, column in enumerate(columns)
-    )
-    if not is_training:
-        return []
-    proba = proba[:n_rows]
+    features, cards = columns[: len(domain) - 1], domain.cards
+    has_label = len(columns) == len(domain) and (columns[-1] >= 0).all()
+    proba, seen = None, None
+    if has_label:
+        proba = explored.left_out(Codes.from_columns(columns, cards))
+    if proba is not None:
+        seen = bool(np.isnan(proba[:MOST_ROWS]).all())
+    if proba is None or seen:
+        first = [column[:MOST_ROWS] for column in features]
+        proba = explored.scorer.proba(Codes.from_columns(first, cards[:-1]))
+    proba = proba[:MOST_ROWS]
     is_known = ~np.isnan(proba).any(axis=1)
     highest = np.where(is_known, proba.max(axis=1), np.nan)
-    is_right = proba.argmax(axis=1) == columns[-1]
-    kinds = {"clear": is_right, "undecided": is_known, "wrong": ~is_right}
-    cases = [
-        (kind, np.where(is_kind & is_known, sign * highest, -np.inf))
-        for (kind, is_kind), sign in zip(kinds.items(), (1, -1, 1), strict=True)
-        if (is_kind & is_known).any()
-    ]
-    rows = [(kind, int(np.argmax(figures))) for kind, figures in cases]
-    return [
-        {"kind": kind, "row": row, "posterior": proba[row].tolist()}
-        for kind, row in rows
-    ]
+    kinds = {"clear": is_known, "undecided": is_known}
+    if has_label:
+        is_right = explored.scorer.choose(proba) == columns[-1][: len(proba)]
+        kinds |= {"clear": is_known & is_right, "wrong": is_known & ~is_right}
+    cases = []
+    for kind, is_kind in kinds.items():
+        if is_kind.any():
+            figures = np.where(is_kind, highest, np.nan)
+            choose = np.nanargmin if kind == "undecided" else np.nanargmax
+            row = int(choose(figures))
+            posterior = proba[row].tolist()
+            cases.append(
+                {"kind": kind, "row": row, "posterior": posterior, "seen": seen}
+            )
+    return cases
 
 
 def _state_codes(frame: Any, named: dict[str, Any], variable: Variable) -> Any:

@@ -285,6 +285,50 @@ def write_explorer(
     write_export(path, page, errors="replace")
 
 
+def suggested_cases(model: Shown, rows: FrameLike) -> list[JSONObject]:
+    """Choose a clear, an undecided and a wrong case, as a page with `rows` suggests.
+
+    Parameters
+    ----------
+    model : classifier or Predictor
+        A fitted model, or one read from its file.
+    rows : data frame
+        Rows with the columns of training, of which the first 1 000 are looked at; a
+        wrong case needs the class among them.
+
+    Returns
+    -------
+    list of dict
+        Each with ``kind`` ("clear", "undecided" or "wrong"), ``row`` (its position),
+        ``posterior`` (probability of each class) and ``seen``: False where the
+        posterior is exact leave-one-out of training rows, True where the model itself
+        gave it and has learned from the row, None where it may have. Training rows are
+        recognised, also by a model from a file, where all of them are given in their
+        order.
+
+    Raises
+    ------
+    ValueError
+        If a column of training is missing, or the model is not a classifier.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bayleaf import NaiveBayesClassifier
+    >>> X = pd.DataFrame({"cough": [*"nynny"], "class": [*"aaabb"]})
+    >>> model = NaiveBayesClassifier().fit(X[["cough"]], X["class"])
+    >>> [(case["kind"], case["row"]) for case in suggested_cases(model, X)]
+    [('clear', 0), ('undecided', 4), ('wrong', 3)]
+    """
+    explored = page_model(model, _REFUSAL)
+    if explored.task != CLASSIFIER:
+        raise ValueError(
+            f"model must be a classifier to suggest cases, got a {explored.name}"
+        )
+    found: list[JSONObject] = rows_content(rows, explored)["suggested"]
+    return found
+
+
 def words_template(model: Shown) -> JSONObject:
     """Write down the words of a classifier's page, to be replaced by better ones.
 

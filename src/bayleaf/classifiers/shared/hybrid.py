@@ -291,6 +291,9 @@ class HybridNetworkClassifier(HierarchyParameters, SingleNetworkClassifier):
         model = self.model_
         if not isinstance(model, HybridNetworkModel):
             return super()._left_out_log_scores(left_out)
+        if self._beside is None:
+            # Files do not contain the numbers of training rows.
+            return None
         numbers = set(model.linear.families.features.tolist())
         families = model.tables.dag.families[:-1]
         return left_out.log_scores([f for f in families if f[-1] not in numbers])

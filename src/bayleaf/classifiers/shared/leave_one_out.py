@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from functools import partial
@@ -188,23 +189,48 @@ def known_score(classifier: Any) -> LeaveOneOutScores | None:
     return known
 
 
-def left_out_proba(classifier: Any) -> tuple[Codes, NDArray[np.float64]] | None:
-    """The training rows and their posteriors (n_rows, n_classes) without each of them.
+def left_out_proba(classifier: Any, rows: Codes) -> NDArray[np.float64] | None:
+    """Posteriors (n_rows, n_classes) of training rows, class last, without each.
 
-    None if the rows are gone, or the model has no exact leave-one-out; NaN for rows
-    beyond those that averaged KDB learns its weights from.
+    None unless `rows` are the first of training or, of a model from a file, all of
+    them; NaN where the model has no exact leave-one-out, and for rows beyond those that
+    averaged KDB learns its weights from.
     """
     codes = classifier._training_codes
-    answers = getattr(classifier, "_left_out_answers", None)
-    if codes is not None and answers is not None:
-        return codes, _answers_of_rows(codes, *answers)
-    if codes is None or not isinstance(classifier.smoothing_, CellSmoothing):
+    if codes is None:
+        if classifier._rows_digest != rows.digest():
+            return None
+        codes, classifier = rows, copy.copy(classifier)
+        classifier._training_codes = rows
+    elif not _are_first(rows, codes):
+        return None
+    found = _left_out_proba(classifier, codes)
+    if found is None:
+        return np.full((rows.n_rows, len(classifier.classes_)), np.nan)
+    return found[: rows.n_rows]
+
+
+def _are_first(rows: Codes, codes: Codes) -> bool:
+    """Whether the codes begin with some rows."""
+    return rows.cards == codes.cards and all(
+        np.array_equal(codes.column(v)[: rows.n_rows], rows.column(v))
+        for v in range(rows.n_variables)
+    )
+
+
+def _left_out_proba(classifier: Any, codes: Codes) -> NDArray[np.float64] | None:
+    """Posteriors of all training rows without each; None if they are not known."""
+    if (answers := classifier._left_out_answers) is not None:
+        return _answers_of_rows(codes, *answers)
+    # A file does not name the rule that "auto" chose.
+    rule = getattr(classifier, "smoothing_", None)
+    if not isinstance(rule, CellSmoothing):
         return None
     left_out = _left_out_rows(classifier)
     if left_out is None:
         return None
     temperatures, _ = classifier._predictor().calibration(codes.without_last())
-    return codes, np.exp(log_normalize((left_out[1] / temperatures.T).T))
+    return np.asarray(np.exp(log_normalize((left_out[1] / temperatures.T).T)))
 
 
 def _answers_of_rows(

@@ -113,12 +113,19 @@ class RowPanel {
     write(this.quality, `The model is right for ${right} of ${found.length}. Where it learned from these ${this.cockpit.words.cases}, it errs more often for others.`);
   }
 
-  /** Cases to begin with, chosen by answers of models that had not seen them. */
+  /** Cases to begin with, and whose answers chose them. */
   starts() {
-    const suggested = this.cockpit.session.model.rows.suggested ?? [];
+    const { words, session } = this.cockpit;
+    const suggested = session.model.rows.suggested ?? [];
     if (!suggested.length) return [];
-    return [element("div", { className: "starts" }, suggested.map(({ kind, row }) =>
-      pressing(`Open ${STARTS[kind]}`, () => this.open(row + 1))))];
+    const { seen } = suggested[0];
+    return [
+      element("div", { className: "starts" }, suggested.map(({ kind, row }) =>
+        pressing(`Open ${STARTS[kind]}`, () => this.open(row + 1)))),
+      element("p", { className: "note", text: seen === false
+        ? "Chosen by answers of models that had not seen the one they answer for."
+        : `Chosen by the model's own answers; it ${seen ? "has" : "may have"} learned from these ${words.cases}.` }),
+    ];
   }
 
   open(line) {
@@ -139,14 +146,16 @@ class RowPanel {
     write(this.text, answer && reasons ? this.matching.sentence(evidence, reasons, answer.target, isOpen ? this.recorded.row : -1) : "");
     const label = isOpen && answer ? this.recorded.label : -1;
     const without_ = isOpen && this.cockpit.session.model.rows.suggested?.find(({ row }) => row === this.recorded.row);
-    if (without_ && label >= 0) {
+    if (without_?.seen === false && label >= 0) {
       const { posterior, kind } = without_;
       write(this.note, `Recorded outcome: ${words.state(outcome.question, label)}. A model that had not seen this case gave it ${of100(posterior[answer.target])} in 100: ${kind === "clear" ? "right" : kind}.`);
       return;
     }
     const isUndecided = answer && Math.max(...answer.logs.map(Math.exp)) < 0.5 + (outcome.isBinary ? UNDECIDED : 0);
     const verdict = isUndecided ? "undecided" : answer && cockpit.decision(answer.logs) === label ? "right here" : "wrong here";
+    const { seen } = without_ || { seen: false };
+    const learned = seen === false ? "" : `, which ${seen ? "has" : "may have"} learned from this one,`;
     if (isOpen && label < 0) write(this.note, `No outcome was recorded for this one: the ${words.cases} of this page came without.`);
-    else write(this.note, label < 0 ? "" : `Recorded outcome: ${words.state(outcome.question, label)}. The model was ${verdict}.`);
+    else write(this.note, label < 0 ? "" : `Recorded outcome: ${words.state(outcome.question, label)}. The model${learned} was ${verdict}.`);
   }
 }
