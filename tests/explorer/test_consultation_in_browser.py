@@ -287,7 +287,7 @@ def test_too_many_combinations_are_refused_in_a_sentence(open_page: Any) -> None
           return told; }"""
     )
     assert "can be combined in" in told
-    assert "set a single state" in told
+    assert "set a single value" in told
 
 
 def test_shares_are_said_to_be_shares(open_page: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -223,7 +224,8 @@ def test_arcs_of_the_class_are_marks_or_drawn(tan: Case, open_page: Any) -> None
     page = open_page(explorer_html(tan.model))
     assert page.locator(".card.marked").count() == 6
     assert page.locator("#graph .arc").count() == 5
-    assert "children of class" in page.inner_text("#drawing-note")
+    note = page.inner_text("#drawing-note")
+    assert "depend on class, whose arrows are not drawn" in note
     page.locator("#menu-name").click()
     page.locator("#class-arcs").click()
     assert page.locator(".card.marked").count() == 0
@@ -420,6 +422,20 @@ def test_a_question_without_relatives_opens_on_the_largest_part(open_page: Any) 
     )
     assert page.locator("#monitors .card").count() > 10
     assert int(page.locator("#distance").get_attribute("max") or 0) > 2
+
+
+def test_the_map_counts_in_words_of_every_reader(large: str, open_page: Any) -> None:
+    page = open_page(large)
+    page.locator("#distance").fill("1")
+    assert page.inner_text("#distance-said") == "1 step around"
+    # Files of networks and About have arcs, and Expert is for those who know states.
+    text = page.evaluate(
+        """() => [...document.querySelectorAll("header, #view-map > section, .panel")]
+          .filter((part) => !part.closest("#view-expert"))
+          .map((part) => part.textContent).join(" ")"""
+    )
+    assert "arrows" in text
+    assert not re.search(r"\b(arcs?|states?)\b", text, re.I)
 
 
 def test_a_large_network_opens_near_its_question(large: str, open_page: Any) -> None:

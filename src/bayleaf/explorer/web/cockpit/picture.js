@@ -200,7 +200,7 @@ class Picture {
         ]),
         scale.effect(nats),
         element("span", { className: "bar-lane", "aria-hidden": "true" }, [bar, whisker]),
-        ...(rows.length ? [element("span", { className: "note", text: `${brief(rows[state])} training rows` })] : []),
+        ...(rows.length ? [element("span", { className: "note", text: counted(rows[state], "training row") })] : []),
       ]);
     });
     return { node: element("div", {}, [axis, element("ul", { className: "value-rows" }, items)]) };

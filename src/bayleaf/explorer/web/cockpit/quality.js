@@ -53,7 +53,7 @@ class Quality {
     }
     const { n, error, shares } = this.about;
     const usual = shares.indexOf(Math.max(...shares));
-    return `Right for ${near(1 - error)} of 100 ${words.cases} when each was left out of learning, all its findings known. Always answering “${words.state(outcome.question, usual)}” would be right for ${of100(shares[usual])}.${n ? ` Measured on ${brief(n)} rows${this.#learned()}.` : ""}`;
+    return `Right for ${near(1 - error)} of 100 ${words.cases} when each was left out of learning, all its findings known. Always answering “${words.state(outcome.question, usual)}” would be right for ${of100(shares[usual])}.${n ? ` Measured on ${counted(n, "row")}${this.#learned()}.` : ""}`;
   }
 
   /** That figures of cases with all findings known are not those of this one; "" if they are. */
@@ -62,7 +62,7 @@ class Quality {
     const { features } = cockpit.findings;
     const n = features.filter((v) => onlyState(cockpit.evidence()[v]) >= 0).length;
     return !this.isKnown || n === features.length ? ""
-      : `Here ${n} of ${features.length} findings are known, for which that was not measured: expect more errors.`;
+      : `Here ${n} of ${features.length} findings ${n === 1 ? "is" : "are"} known, for which that was not measured: expect more errors.`;
   }
 
   /** Training rows, of which some may not have been left out, and the date. */
@@ -82,7 +82,7 @@ class Quality {
     const found = this.#bin(target, bin);
     if (!found) return "";
     const { words, outcome } = this.cockpit;
-    return `Answers like this one: where it gave ${about(found.given).toLowerCase()} in 100 for “${words.state(outcome.question, target)}”, that came true for ${near(found.came)} of 100 (${brief(found.rows)} rows, all findings known).`;
+    return `Answers like this one: where it gave ${about(found.given).toLowerCase()} in 100 for “${words.state(outcome.question, target)}”, that came true for ${near(found.came)} of 100 (${counted(found.rows, "row")}, all findings known).`;
   }
 
   /** What is known of how good the model is, in sentences. */

@@ -97,7 +97,7 @@ function readCase(session, text) {
   const nExpected = order.length;
   const mayHoldClass = !hasNames && label !== null && cells.length === nExpected + 1;
   if (cells.length !== nExpected && !mayHoldClass) {
-    return { problems: [`The line has ${cells.length} values where ${nExpected} are expected.`] };
+    return { problems: [`The line has ${counted(cells.length, "value")} where ${nExpected} are expected.`] };
   }
   const evidence = session.evidence.map(() => null);
   const problems = [];
@@ -122,7 +122,7 @@ function takeCase(session, text) {
   const refused = evidence ? session.refusal(evidence) : "";
   if (evidence && !refused) session.replace(evidence);
   const told = [refused, ...problems].filter(Boolean);
-  const more = told.length > 4 ? [`${told.length - 4} more values were not read.`] : [];
+  const more = told.length > 4 ? [told.length === 5 ? "1 more value was not read." : `${told.length - 4} more values were not read.`] : [];
   return told.length ? [...told.slice(0, 4), ...more].join(" ") : "The case was set.";
 }
 

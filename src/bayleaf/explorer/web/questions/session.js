@@ -43,7 +43,7 @@ class Session {
     const many = this.engine.nCombinations?.(evidence) ?? 1;
     if (!(many > most)) return "";
     return `What is left open can be combined in ${many} ways, and this page computes `
-      + `with at most ${most}; set a single state somewhere.`;
+      + `with at most ${most}; set a single value somewhere.`;
   }
 
   /** Set a state, or take it back if it is what is set. */
@@ -61,7 +61,7 @@ class Session {
     const isFresh = !before || onlyState(before) >= 0 || isSoft(before);
     const mask = isFresh ? new Uint8Array(card).fill(1) : before.slice();
     mask[state] = mask[state] ? 0 : 1;
-    if (!mask.includes(1)) return "At least one state must remain possible.";
+    if (!mask.includes(1)) return "At least one value must remain possible.";
     return this.put(variable, mask.includes(0) ? mask : null);
   }
 
@@ -75,7 +75,7 @@ class Session {
   /** Weigh the states by how likely what was seen is in each of them. */
   weigh(variable, weights) {
     const highest = Math.max(...weights);
-    if (!(highest > 0)) return "At least one state must remain possible.";
+    if (!(highest > 0)) return "At least one value must remain possible.";
     const scaled = Float64Array.from(weights, (weight) => weight / highest);
     return this.put(variable, scaled.every((weight) => weight === 1) ? null : scaled);
   }
@@ -85,9 +85,9 @@ class Session {
     const { variable } = bounds;
     const about = this.model.variables[variable];
     const states = statesWithin(about, bounds);
-    if (!states) return `The states of ${about.name} are no numbers.`;
+    if (!states) return `The values of ${about.name} are not numbers.`;
     const unnamed = unnamedText(about);
-    if (!states.length) return `No state of ${about.name} lies within these bounds.${unnamed}`;
+    if (!states.length) return `No value of ${about.name} lies within these bounds.${unnamed}`;
     if (this.locked(variable)) return this.locked(variable);
     const { low, high } = bounds;
     const refused = about.cuts && low === high && states.length === 1
@@ -95,7 +95,7 @@ class Session {
       : this.chooseSeveral(variable, states);
     if (refused) return refused;
     if (states.length === this.card(variable)) {
-      return `Every state of ${about.name} holds values within these bounds; nothing is set.`;
+      return `All of ${about.name} lies within these bounds; nothing is set.`;
     }
     const chosen = states.map((state) => about.states[state]).join(" or ");
     return `Set: ${about.name} is ${chosen}.${bounds.low < bounds.high ? unnamed : ""}`;

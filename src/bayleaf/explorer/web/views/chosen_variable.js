@@ -176,7 +176,7 @@ class ChosenVariable {
         element("th", { scope: "row", dir: "auto", text: short(label, 40) }),
         element("td", { className: "odds", "aria-hidden": "true" }, [bar]),
         element("td", { className: "number", text: signed(values[state]) }),
-        element("td", { className: "number", text: rows.length ? `${brief(rows[state])} rows` : "" }),
+        element("td", { className: "number", text: rows.length ? counted(rows[state], "row") : "" }),
       ]);
     }))]);
   }
@@ -220,8 +220,8 @@ class ChosenVariable {
     if (!this.term || !this.details?.open || this.session.model.variables[this.variable].distribution) return;
     const { table, hidden, hiddenStates } = tableOf(this.session, this.variable, this.term, ROWS_SHOWN);
     const more = [
-      hidden > 0 ? `${hidden} more rows` : "",
-      hiddenStates > 0 ? `${hiddenStates} more states` : "",
+      hidden > 0 ? counted(hidden, "more row") : "",
+      hiddenStates > 0 ? counted(hiddenStates, "more value") : "",
     ].filter(Boolean).join(", ");
     this.table.replaceChildren(table, element("p", { className: "note", text: more }));
   }

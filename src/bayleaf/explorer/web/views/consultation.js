@@ -102,7 +102,7 @@ class MostProbablePanel {
     }
     const log = session.logEvidence(session.evidence);
     const { variables } = session.model;
-    this.line.textContent = "The most probable states of all that is open, together: "
+    this.line.textContent = "The most probable values of all that is open, together: "
       + `probability ${(Math.exp(found.logProbability - log)).toPrecision(3)} given what is set.`;
     const constants = variables.filter((about) => about.role !== "cells" && isConstant(about));
     variables.forEach((about, variable) => {

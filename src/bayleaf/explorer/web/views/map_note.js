@@ -20,7 +20,7 @@ function writeNote(map) {
   const { arcs, left_out: leftOut, marked } = map.about;
   const { model } = map.session;
   const nNodes = map.graph.nodes.length;
-  const parts = [map.isList ? `${nNodes} variables` : `${nNodes} variables, ${arcs.length} arcs`];
+  const parts = [[counted(nNodes, "variable"), ...(map.isList ? [] : [counted(arcs.length, "arrow")])].join(", ")];
   const nShown = map.drawing.boxes.size;
   if (nShown < map.graph.nodes.length) parts.push(`${nShown} of them shown`);
   if (map.isList) parts.push(...constantsOf(map));
@@ -29,9 +29,9 @@ function writeNote(map) {
   if (!map.isList) {
     parts.push(legend("asked", "variable asked for"));
     if (marked.length && !map.withClass) {
-      parts.push(legend("edge", `children of ${short(model.variables[model.class].name, 30)}, without its arcs`));
+      parts.push(legend("edge", `depend on ${short(model.variables[model.class].name, 30)}, whose arrows are not drawn`));
     }
-    if (leftOut) parts.push(`${leftOut} light arcs left out`);
+    if (leftOut) parts.push(`${counted(leftOut, "weak arrow")} left out`);
     if (model.weights && arcs.some(([, , weight]) => weight !== null)) {
       parts.push(legend("wide", `wider: more ${model.weights}`));
     }

@@ -287,7 +287,7 @@ class Page {
     slider.max = String(map.farthest + 1);
     slider.value = String(Math.min(map.distance, map.farthest + 1));
     const isAll = map.distance > map.farthest;
-    byId("distance-said").textContent = isAll ? "all variables" : `${map.distance} steps around`;
+    byId("distance-said").textContent = isAll ? "all variables" : `${counted(map.distance, "step")} around`;
     slider.setAttribute("aria-valuetext", byId("distance-said").textContent);
   }
 

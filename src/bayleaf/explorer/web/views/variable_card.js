@@ -50,9 +50,9 @@ class VariableCard {
       if (!event.detail) byId("chosen").querySelector(".state:not(:disabled)")?.focus();
     });
     if (states.length <= STATES_IN_BOX) return;
-    const inBox = element("span", { className: "in-box", text: `${states.length - STATES_IN_BOX} more states` });
+    const inBox = element("span", { className: "in-box", text: counted(states.length - STATES_IN_BOX, "more value") });
     const left = states.length - STATES_SHOWN;
-    const inList = element("span", { className: "in-list", text: `${left} more states` });
+    const inList = element("span", { className: "in-list", text: counted(left, "more value") });
     const isLong = left > 0;
     this.more = pressing("", () => choose(this.variable), { className: isLong ? "more long" : "more" });
     this.more.append(inBox, inList);
@@ -71,7 +71,7 @@ class VariableCard {
     const room = TABLES_FROM * parseFloat(this.card.style.height) - BOX_EDGES;
     const { table, hidden } = tableOf(session, variable, term, Math.max(0, Math.floor(room / TABLE_LINE) - used));
     this.place = element("div", { className: "table-in-box" }, [
-      table, ...(hidden > 0 ? [pressing(`${hidden} more rows`, () => this.choose(variable), { className: "link" })] : []),
+      table, ...(hidden > 0 ? [pressing(counted(hidden, "more row"), () => this.choose(variable), { className: "link" })] : []),
     ]);
     this.card.append(this.place);
   }
@@ -183,10 +183,10 @@ class VariableCard {
 
   #unfolding(nStates) {
     this.card.classList.add("folded");
-    const button = pressing(`Show all ${nStates} states`, () => {
+    const button = pressing(`Show all ${nStates} values`, () => {
       const isFolded = this.card.classList.toggle("folded");
       button.setAttribute("aria-expanded", String(!isFolded));
-      button.textContent = isFolded ? `Show all ${nStates} states` : "Show fewer states";
+      button.textContent = isFolded ? `Show all ${nStates} values` : "Show fewer values";
     }, { className: "more", "aria-expanded": "false" });
     return button;
   }

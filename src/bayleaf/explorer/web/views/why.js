@@ -29,7 +29,7 @@ class WhyPanel {
     if (!found) {
       this.line.textContent = session.evidence[engine.question]
         ? "You entered the outcome itself. Remove it to see reasons."
-        : "There are no two states to compare.";
+        : "There are no two values to compare.";
       return;
     }
     const [target, against] = [found.target, found.against].map((state) =>

@@ -57,6 +57,11 @@ function brief(value) {
   return String(Number(value.toPrecision(5))).replace("-", "−");
 }
 
+/** A number of things. */
+function counted(n, noun) {
+  return `${brief(n)} ${noun}${n === 1 ? "" : "s"}`;
+}
+
 /** That a variable has a state, as a reader would say it. */
 function stated(name, label) {
   if (label.startsWith("<= ") || label.startsWith("> ")) return `${name} ${label}`;
