@@ -1074,6 +1074,35 @@ def test_effects_of_few_rows_are_drawn_thin_and_read_as_vague(
         assert ("Vague: its 95 % interval goes from" in text) == vague[state]
 
 
+def test_heads_and_labels_stand_clear_of_what_they_name(open_cockpit: Any) -> None:
+    page = open_cockpit(explorer_html(heart("averaged KDB")))
+    page.evaluate("bayleaf.page.cockpit.look(0); bayleaf.session.choose(0, 0)")
+    page.locator(".shape .effects").first.wait_for()
+    ends, curve, bars = page.evaluate(
+        """() => {
+          const box = (part) => part.getBBox();
+          const [up, down] = [..."▲▼"].map((sign) => box([
+            ...document.querySelectorAll(".shape text")].find((own) =>
+            own.textContent.startsWith(sign))));
+          const lines = [...document.querySelectorAll(".shape .zero")].map(box);
+          const grid = [...document.querySelectorAll(".shape .grid")].map(box);
+          const rows = Math.min(...[...document.querySelectorAll(".shape .bin")]
+            .map((own) => box(own).y));
+          return [[up.y + up.height, down.y, down.y + down.height],
+            [Math.min(...grid.map(({ y }) => y)), Math.max(...grid.map(({ y }) => y))],
+            rows];
+        }"""
+    )
+    assert ends[0] <= curve[0] and curve[1] <= ends[1] and ends[2] <= bars
+    page.locator("#write-letter").click()
+    aligned = page.evaluate(
+        """() => ["thead th:last-child", "tbody td:last-child"].map((place) =>
+          getComputedStyle(document.querySelector(`#letter-body table ${place}`))
+          .textAlign)"""
+    )
+    assert aligned == ["end", "end"]
+
+
 # Words of names, between blanks and the places where they may be broken, on two lines.
 CUT_WORDS = """() => {
   const cut = [];

@@ -52,7 +52,7 @@ class Letter {
       element("td", { dir: "auto", text: [words.value(variable, evidence[variable]), words.unitOf(variable)].filter(Boolean).join(" ") }),
       element("td", { className: `number ${scale.side(value)}` }, [arrow(scale.side(value)), scale.change(value)]),
     ]);
-    const head = ["finding", "value", scale.unit].map((text) => element("th", { scope: "col", text }));
+    const head = ["finding", "value", scale.unit].map((text, i) => element("th", { scope: "col", text, className: i > 1 ? "number" : "" }));
     const findings = reasons?.items.length ? element("table", {}, [
       element("thead", {}, [element("tr", {}, head)]), element("tbody", {}, reasons.items.map(line)),
     ]) : element("p", { text: "None entered." });

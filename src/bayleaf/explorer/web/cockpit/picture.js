@@ -2,7 +2,7 @@
 
 // An effect is vague if its 95 % interval goes further than this factor to either side.
 const VAGUE_FACTOR = 2;
-const [CURVE_TOP, CURVE_HEIGHT, ROWS_HEIGHT, CURVE_RIGHT] = [20, 170, 44, 14];
+const [CURVE_TOP, CURVE_HEIGHT, LABEL_HEIGHT, ROWS_HEIGHT, CURVE_RIGHT] = [20, 170, 20, 44, 14];
 
 class Picture {
   constructor(cockpit) {
@@ -71,7 +71,7 @@ class Picture {
     const axis = axisOf(intervals);
     const width = Math.max(260, this.body.clientWidth);
     const bottom = CURVE_TOP + CURVE_HEIGHT;
-    const base = bottom + 8 + ROWS_HEIGHT;
+    const base = bottom + LABEL_HEIGHT + ROWS_HEIGHT;
     const right = width - CURVE_RIGHT;
     const grid = scale.ticks();
     const left = Math.max(40, 10 + 8 * Math.max(...grid.map(({ text: own }) => own.length)));
@@ -102,7 +102,7 @@ class Picture {
       drawn("path", { d: path(values), class: "effects vague" }),
       drawn("path", { d: path(values, (own) => !isVague(own)), class: "effects" }),
       text(scale.ends[0], { x: left, y: 12 }),
-      text(scale.ends[1], { x: left + 4, y: bottom - 4 }),
+      text(scale.ends[1], { x: left, y: bottom + 15 }),
       ...bars,
       drawn("line", { x1: left, x2: right, y1: base, y2: base, class: "zero" }),
       ...ticksOf(axis, 6).flatMap((tick) => [
