@@ -1093,7 +1093,9 @@ def test_heads_and_labels_stand_clear_of_what_they_name(open_cockpit: Any) -> No
             rows];
         }"""
     )
-    assert ends[0] <= curve[0] and curve[1] <= ends[1] and ends[2] <= bars
+    assert ends[0] <= curve[0]
+    assert curve[1] <= ends[1]
+    assert ends[2] <= bars
     page.locator("#write-letter").click()
     aligned = page.evaluate(
         """() => ["thead th:last-child", "tbody td:last-child"].map((place) =>

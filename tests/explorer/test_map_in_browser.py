@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import bayleaf
+from bayleaf.data.discretizers import EqualFrequencyDiscretizer
 from bayleaf.datasets import load_heart
 from bayleaf.explorer import explorer_html, write_explorer
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -422,6 +424,34 @@ def test_a_question_without_relatives_opens_on_the_largest_part(open_page: Any) 
     )
     assert page.locator("#monitors .card").count() > 10
     assert int(page.locator("#distance").get_attribute("max") or 0) > 2
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_variables_of_many_values_show_the_most_probable(
+    width: int, open_page: Any
+) -> None:
+    rng = np.random.default_rng(0)
+    hours = rng.normal(50, 10, 400)
+    X = pa.table({"hours": hours, "name": [f"s{v % 3}" for v in range(400)]})
+    y = np.where(hours + rng.normal(0, 5, 400) > 55, "late", "early")
+    cuts = EqualFrequencyDiscretizer(n_bins=20)
+    model = bayleaf.TANClassifier(discretizer=cuts).fit(X, y)
+    page = open_page(explorer_html(model), viewport={"width": width, "height": 800})
+    card = page.locator("#monitors .card").filter(has_text="hours")
+    for evidence in ([], [2, 1]):
+        if evidence:
+            page.evaluate("([v, s]) => bayleaf.session.choose(v, s)", evidence)
+        proba = page.evaluate("Array.from(bayleaf.session.posteriors()[0])")
+        shown = card.locator(".state:visible .value").all_inner_texts()
+        most = np.sort(proba)[-6:]
+        assert len(shown) == 6
+        least = min(float(text.split()[0]) for text in shown)
+        assert least == pytest.approx(100 * most[0], abs=0.06)
+    assert card.locator(".more").inner_text() == "14 more values, or type one"
+    card.locator(".more").click()
+    assert page.get_by_role("textbox", name="hours is", exact=True).is_visible()
+    page.evaluate("bayleaf.session.choose(0, 17)")
+    assert card.locator(".state:visible[aria-pressed=true]").count() == 1
 
 
 def test_the_map_counts_in_words_of_every_reader(large: str, open_page: Any) -> None:

@@ -50,13 +50,18 @@ class VariableCard {
       if (!event.detail) byId("chosen").querySelector(".state:not(:disabled)")?.focus();
     });
     if (states.length <= STATES_IN_BOX) return;
-    const inBox = element("span", { className: "in-box", text: counted(states.length - STATES_IN_BOX, "more value") });
-    const left = states.length - STATES_SHOWN;
-    const inList = element("span", { className: "in-list", text: counted(left, "more value") });
-    const isLong = left > 0;
-    this.more = pressing("", () => choose(this.variable), { className: isLong ? "more long" : "more" });
-    this.more.append(inBox, inList);
+    this.isFew = states.length > STATES_SHOWN;
+    this.card.classList.toggle("few", this.isFew);
+    if (this.isFew) this.#showFew(states.map(() => 0));
+    const left = counted(states.length - STATES_IN_BOX, "more value");
+    this.more = pressing(this.about.cuts ? `${left}, or type one` : left, () => choose(this.variable), { className: "more" });
     this.card.append(this.more);
+  }
+
+  /** Of many states keep the most probable ones in sight. */
+  #showFew(proba) {
+    const most = [...proba.keys()].sort((a, b) => proba[b] - proba[a]).slice(0, STATES_IN_BOX);
+    this.rows.forEach(({ button }, state) => button.classList.toggle("rare", !most.includes(state)));
   }
 
   /** The first rows of the variable's table, as many as there is room for below its bars. */
@@ -241,6 +246,7 @@ class VariableCard {
         mark: isOut ? "ruled out" : seen,
       });
     });
+    if (now && this.isFew) this.#showFew(now);
     for (const [g, button] of (this.groupButtons ?? []).entries()) {
       const inside = new Set(this.about.groups[g].states);
       const isSet = Boolean(mask)
