@@ -62,6 +62,17 @@ def proposals(page: Any, side: str, line: int) -> list[str]:
     return [text.replace(" – not sure", "") for text in found]
 
 
+def test_on_a_telephone_changes_have_the_width_of_the_list(open_cockpit: Any) -> None:
+    size = {"width": 400, "height": 800}
+    page = open_cockpit(explorer_html(workers()), viewport=size)
+    page.evaluate("bayleaf.session.choose(0, 3); bayleaf.session.choose(2, 9)")
+    page.get_by_role("button", name="What if").click()
+    change = page.locator(".proposals li > :first-child").first
+    change.wait_for()
+    whole = page.locator(".proposals li").first.bounding_box()
+    assert change.bounding_box()["width"] > 0.9 * whole["width"]
+
+
 def test_no_proposal_contradicts_what_else_is_known(open_cockpit: Any) -> None:
     for case, side, line in (
         ({"school": "college", "years": 13, "hours": 44}, "below", 40),
