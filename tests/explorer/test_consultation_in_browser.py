@@ -405,6 +405,22 @@ def test_a_pasted_case_is_read_by_the_plan(open_page: Any) -> None:
     assert "1,23.5 is no value of price" in paste(page, "price;sold\n1,23.5;true")[0]
 
 
+def test_empty_cells_of_a_pasted_case_are_the_state_of_missing_ones(
+    open_page: Any,
+) -> None:
+    X, y = table()
+    model = bayleaf.NaiveBayesClassifier(missing="state").fit(X, y)
+    page = open_page(explorer_html(model))
+    page.locator("#case summary").click()
+    row = {name: [None] for name in X.column_names} | {"x0": ["s1"]}
+    message, states, found = paste(page, f"{','.join(row)}\ns1,,,,,")
+    assert message == "The case was set."
+    cells = pa.table(row, X.schema)
+    np.testing.assert_allclose(found, model.predict_proba(cells)[0], atol=1e-9)
+    # What a line leaves out is not known.
+    assert paste(page, "x0,x1\ns1,")[1] == [*states[:2], *[None] * 5]
+
+
 def test_a_pasted_case_matches_names_exactly_before_loosely(open_page: Any) -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 60)

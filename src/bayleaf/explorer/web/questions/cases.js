@@ -104,12 +104,12 @@ function readCase(session, text) {
   order.forEach((variable, place) => {
     if (variable < 0) problems.push(`No variable is called ${lines[0][place]}.`);
     if (variable < 0 || variable === label) return;
-    const state = stateOf(variables[variable], cells[place], session.model.patterns);
+    const about = variables[variable];
+    const state = stateOf(about, cells[place], session.model.patterns) ?? about.missing;
     if (state === -1) {
-      const about = variables[variable];
       problems.push(`${cells[place]} is no value of ${about.name}.${unnamedText(about)}`);
-    } else if (state !== null) {
-      const isNumber = variables[variable].cuts && variables[variable].states[state] !== cells[place];
+    } else if (state !== undefined) {
+      const isNumber = about.cuts && state !== about.missing && about.states[state] !== cells[place];
       evidence[variable] = enteredMask(session.card(variable), state, isNumber ? cells[place] : undefined);
     }
   });
