@@ -405,6 +405,38 @@ def test_a_pasted_case_is_read_by_the_plan(open_page: Any) -> None:
     assert "1,23.5 is no value of price" in paste(page, "price;sold\n1,23.5;true")[0]
 
 
+@pytest.mark.parametrize("missing", ["marginalize", "state"])
+def test_dates_and_durations_of_a_pasted_case_are_those_of_the_table(
+    missing: str, open_page: Any
+) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    day = np.datetime64("2020-01-01") + rng.integers(0, 700, 300) + 90 * y
+    took = [f"{m // 60}:{m % 60:02}:00" for m in (rng.integers(1, 200, 300) + 60 * y)]
+    X = pa.table(
+        {"seen": [str(d) for d in day], "took": took, "ward": ["a", "b"] * 150}
+    )
+    model = bayleaf.NaiveBayesClassifier(missing=missing).fit(X, y)
+    assert len(model.model_.domain) > len(X.column_names) + 1
+    page = open_page(explorer_html(model))
+    page.locator("#case summary").click()
+    lines = [
+        "2020-03-05,2:10:00,a",
+        "2021-11-30,0:20:00,b",
+        ",0:05:00,a",
+        "2021-02-01,,b",
+    ]
+    for line in lines:
+        cells = [cell or None for cell in line.split(",")]
+        row = pa.table({n: [c] for n, c in zip(X.column_names, cells)}, X.schema)
+        expected = model.predict_proba(row)[0]
+        for text in (line, f"seen,took,ward\n{line}"):
+            message, _, found = paste(page, text)
+            assert message == "The case was set."
+            np.testing.assert_allclose(found, expected, atol=1e-9)
+    assert paste(page, "soon,0:05:00,a")[0] == "soon is no value of seen."
+
+
 def test_empty_cells_of_a_pasted_case_are_the_state_of_missing_ones(
     open_page: Any,
 ) -> None:

@@ -129,10 +129,10 @@ class Codes(Shown):
     def digest(self) -> str:
         """A hash by which the same rows in the same order are recognised."""
         parts = [self.narrow, self.wide, *([] if self.unit_weights else [self.weights])]
-        found = hashlib.blake2b(repr(self.cards).encode(), digest_size=16)
+        digest = hashlib.blake2b(repr(self.cards).encode(), digest_size=16)
         for part in parts:
-            found.update(np.ascontiguousarray(part).tobytes())
-        return found.hexdigest()
+            digest.update(np.ascontiguousarray(part).tobytes())
+        return digest.hexdigest()
 
     def missing(self, index: int) -> NDArray[np.bool_]:
         """Which rows miss this variable, shape (n_rows,)."""

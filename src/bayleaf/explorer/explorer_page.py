@@ -226,7 +226,8 @@ def explorer_html(
     kinds = {content["kind"]}
     kinds |= {"editing"} if edit is not None else set()
     kinds |= {"with a target"} if explored.has_target else set()
-    text = "".join(_scripts(kinds, content["terms"]))
+    readers = ["Numbers", *(["Times"] if "time" in content["patterns"] else [])]
+    text = "".join(_scripts(kinds, content["terms"], readers))
     script = minified_script(f'"use strict";\n(() => {{\n{text}}})();')
     digest = hashlib.sha256(script.encode("utf-8")).digest()
     style = _resource("web/page.css")
@@ -325,8 +326,8 @@ def suggested_cases(model: Shown, rows: FrameLike) -> list[JSONObject]:
         raise ValueError(
             f"model must be a classifier to suggest cases, got a {explored.name}"
         )
-    found: list[JSONObject] = rows_content(rows, explored)["suggested"]
-    return found
+    cases: list[JSONObject] = rows_content(rows, explored)["suggested"]
+    return cases
 
 
 def words_template(model: Shown) -> JSONObject:
@@ -369,10 +370,11 @@ def words_template(model: Shown) -> JSONObject:
     return template_of(explored.model.domain, has_classes=has_classes)
 
 
-def _scripts(kinds: set[str], terms: Sequence[str]) -> Iterator[str]:
-    """The texts of the scripts that pages of some kinds and terms run."""
-    # Texts of pasted cases may contain numbers.
-    yield from runtime_scripts([*terms, "Numbers"])
+def _scripts(
+    kinds: set[str], terms: Sequence[str], readers: Sequence[str]
+) -> Iterator[str]:
+    """The texts of the scripts that pages of some kinds, terms and cells run."""
+    yield from runtime_scripts([*terms, *readers])
     yield f"const KINDS = {{ {', '.join(terms)} }};\n"
     for name in SCRIPTS:
         if kinds & _RUN_BY.get(name, _RUN_BY.get(Path(name).parent.name, kinds)):

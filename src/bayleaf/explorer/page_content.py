@@ -33,8 +33,10 @@ from bayleaf.io.exports.scorers.classifier_content import (
     compiled_tree,
     number_pattern,
     of_script,
+    patterns_content,
     program_content,
     text_of,
+    time_of,
     tree_content,
 )
 from bayleaf.layout.layered import Drawing, with_tops
@@ -112,17 +114,31 @@ def page_content(explored: PageModel, min_count: int) -> Content:
 
 def add_texts(content: Content, encoder: TableEncoder | None) -> None:
     """Add how the texts of a pasted case are read: as those of a table."""
-    content["patterns"] = {"number": of_script(number_pattern())}
     cells = () if encoder is None else feature_cells(encoder)
-    forms = {
-        str(cell.variable.name): text_of(cell) for cell in cells if cell.part is None
-    }
-    for variable in content["variables"]:
-        text = forms.get(variable["name"], {}).get("text", {})
+    # States of networks, which have no columns, may be numbers too.
+    patterns = {"number": of_script(number_pattern())}
+    content |= patterns_content(cells, is_script=True)
+    content["patterns"] = patterns | content.get("patterns", {})
+    variables = {variable["name"]: variable for variable in content["variables"]}
+    for cell in cells:
+        variable, form = variables[str(cell.variable.name)], text_of(cell)
         # Other words occur in few rows, which a page may have to hide.
-        missing = [word for word in text.get("missing", ()) if word in MISSING_MARKERS]
-        if text:
-            variable["text"] = {**text, "missing": missing}
+        missing = form.get("text", {}).get("missing", ())
+        missing = [word for word in missing if word in MISSING_MARKERS]
+        if form:
+            form = {"text": {**form["text"], "missing": missing}}
+        if cell.reading.form in ("date", "duration"):
+            hidden = variable.get("unnamed", ())
+            variable["time"] = {
+                "column": str(cell.column),
+                "form": cell.reading.form,
+                "text": {},
+                **form,
+                **time_of(cell),
+                "codes": [[k, v] for k, v in cell.codes.items() if v not in hidden],
+            }
+        elif form:
+            variable |= form
 
 
 def quality_content(explored: PageModel, min_count: int) -> Content:

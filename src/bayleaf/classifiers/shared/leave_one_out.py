@@ -204,10 +204,10 @@ def left_out_proba(classifier: Any, rows: Codes) -> NDArray[np.float64] | None:
         classifier._training_codes = rows
     elif not _are_first(rows, codes):
         return None
-    found = _left_out_proba(classifier, codes)
-    if found is None:
+    proba = _left_out_proba(classifier, codes)
+    if proba is None:
         return np.full((rows.n_rows, len(classifier.classes_)), np.nan)
-    return found[: rows.n_rows]
+    return proba[: rows.n_rows]
 
 
 def _are_first(rows: Codes, codes: Codes) -> bool:

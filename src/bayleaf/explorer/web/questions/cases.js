@@ -46,7 +46,11 @@ function stateOf(variable, text, patterns) {
   if (exact >= 0) return exact;
   const form = variable.text ?? {};
   if (MISSING.has(text.toLowerCase()) || form.missing?.includes(text)) return null;
-  const number = variable.cuts || variable.numbers ? new Numbers(patterns).value(text, { text: form }) : null;
+  const time = variable.time ? new Times(patterns).value(text, variable.time) : null;
+  if (Number.isFinite(time) && !variable.cuts) {
+    return variable.time.codes.find(([value]) => value === time)?.[1] ?? -1;
+  }
+  const number = Number.isFinite(time) ? time : variable.cuts || variable.numbers ? new Numbers(patterns).value(text, { text: form }) : null;
   if (Number.isFinite(number)) {
     const [state] = statesWithin(variable, { low: number, high: number, open: false });
     return state ?? -1;
@@ -80,6 +84,17 @@ function tableVariables(session) {
   return [...variables.keys()].filter((v) => ["feature", "variable"].includes(variables[v].role));
 }
 
+/** The variables that each column of a table becomes: several where it holds dates. */
+function tableColumns(session) {
+  const columns = new Map();
+  for (const variable of tableVariables(session)) {
+    const { name, time } = session.model.variables[variable];
+    const column = time ? time.column : name;
+    columns.set(column, [...columns.get(column) ?? [], variable]);
+  }
+  return columns;
+}
+
 /**
  * The evidence that a pasted line means, with or without a line of names above it, and
  * what could not be read. The class is left out: it is what is asked.
@@ -89,11 +104,16 @@ function readCase(session, text) {
   const lines = readCells(text.trim());
   if (!lines.length) return { problems: ["Paste a line of values, with or without names above it."] };
   const names = variables.map(({ name, role }) => (role === "cells" ? null : name));
-  const named = (cell) => namedPosition(names, cell);
-  const hasNames = lines.length > 1 && lines[0].some((cell) => named(cell) >= 0);
+  const columns = tableColumns(session);
+  const headings = [...columns.keys()];
+  const named = (cell) => {
+    const own = namedPosition(names, cell);
+    return own >= 0 ? [own] : columns.get(headings[namedPosition(headings, cell)]) ?? [];
+  };
+  const hasNames = lines.length > 1 && lines[0].some((cell) => named(cell).length);
   const cells = lines[hasNames ? 1 : 0];
   const order = hasNames ? lines[0].map(named)
-    : tableVariables(session);
+    : [...columns.values()];
   const nExpected = order.length;
   const mayHoldClass = !hasNames && label !== null && cells.length === nExpected + 1;
   if (cells.length !== nExpected && !mayHoldClass) {
@@ -101,19 +121,22 @@ function readCase(session, text) {
   }
   const evidence = session.evidence.map(() => null);
   const problems = [];
-  order.forEach((variable, place) => {
-    if (variable < 0) problems.push(`No variable is called ${lines[0][place]}.`);
-    if (variable < 0 || variable === label) return;
-    const about = variables[variable];
-    const state = stateOf(about, cells[place], session.model.patterns) ?? about.missing;
-    if (state === -1) {
-      problems.push(`${cells[place]} is no value of ${about.name}.${unnamedText(about)}`);
-    } else if (state !== undefined) {
-      const isNumber = about.cuts && state !== about.missing && about.states[state] !== cells[place];
-      evidence[variable] = enteredMask(session.card(variable), state, isNumber ? cells[place] : undefined);
+  order.forEach((found, place) => {
+    const cell = cells[place];
+    if (!found.length) problems.push(`No variable is called ${lines[0][place]}.`);
+    for (const variable of found.filter((own) => own !== label)) {
+      const about = variables[variable];
+      const state = stateOf(about, cell, session.model.patterns) ?? about.missing;
+      if (state === -1) {
+        problems.push(`${cell} is no value of ${about.time?.column ?? about.name}.${unnamedText(about)}`);
+      } else if (state !== undefined) {
+        const isNumber = about.cuts && state !== about.missing && about.states[state] !== cell;
+        evidence[variable] = enteredMask(session.card(variable), state, isNumber ? cell : undefined);
+      }
     }
   });
-  return { evidence, problems };
+  // A text that is no date is none in all of its parts.
+  return { evidence, problems: [...new Set(problems)] };
 }
 
 /** Set the values of a pasted line. Returns a sentence for the reader. */

@@ -17,6 +17,7 @@ _OF_KIND = {
     "SumOut": _NETWORK,
     "LogSum": ("members.js",),
     "Numbers": ("numbers.js",),  # texts that spell them
+    "Times": ("times.js",),  # texts that spell dates and durations
 }
 KINDS = tuple(_OF_KIND)
 

@@ -127,3 +127,10 @@ function countBelow(numbers, value) {
   }
   return low;
 }
+
+/** A text without the blanks that Python strips, which are not quite JavaScript's. */
+function trimmed(text) {
+  const blank = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029"
+    + "\\u202f\\u205f\\u3000]+";
+  return text.replace(new RegExp(`^${blank}`), "").replace(new RegExp(`${blank}$`), "");
+}

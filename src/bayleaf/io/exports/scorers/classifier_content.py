@@ -66,7 +66,7 @@ def scorer_content(
         ],
         "cells": [_cell(own) for own in cells],
         "texts": [_texts(own) for own in cells],
-        **_patterns(cells, is_script=is_script),
+        **patterns_content(cells, is_script=is_script),
         "parents": [list(model.feature_parents(f)) for f in range(len(cells))],
         **calibration_content(predictor),
     }
@@ -99,7 +99,7 @@ def calibration_content(predictor: Predictor) -> Content:
     }
 
 
-def _patterns(cells: Sequence[FeatureCells], *, is_script: bool) -> Content:
+def patterns_content(cells: Sequence[FeatureCells], *, is_script: bool) -> Content:
     """Patterns of the texts that spell numbers and times, by what they are of."""
     patterns = {}
     forms = {cell.reading.form for cell in cells}
@@ -165,6 +165,16 @@ def text_of(own: FeatureCells) -> Content:
     return {"text": parts} if parts else {}
 
 
+def time_of(cells: FeatureCells) -> Content:
+    """What part of a date a variable is, and of a duration its unit."""
+    parts: Content = {}
+    if cells.part is not None:
+        parts |= {"part": cells.part, "origin": cells.reading.origin or 0}
+    if cells.reading.unit is not None:
+        parts["unit"] = cells.reading.unit
+    return parts
+
+
 def _cell(own: FeatureCells) -> Content:
     """How a column becomes the codes of a variable."""
     reading = own.reading
@@ -176,10 +186,7 @@ def _cell(own: FeatureCells) -> Content:
         "unknown": own.unknown,
         **text_of(own),
     }
-    if own.part is not None:
-        found |= {"part": own.part, "origin": reading.origin or 0}
-    if reading.unit is not None:
-        found["unit"] = reading.unit
+    found |= time_of(own)
     if own.kind == "intervals":
         if own.variable.kind == "nominal":
             # Cut halfway between integers, of which the nearest is taken.

@@ -215,8 +215,7 @@ def script_scorer(predictor: Predictor) -> str:
     content, kinds = scorer_content(predictor, is_script=True)
     folder = files("bayleaf.io.exports.scorers").joinpath("script")
     readers = readers_of(content)
-    names = [*(["times.js"] if "Times" in readers else []), "cells.js", "scoring.js"]
-    own = [folder.joinpath(name) for name in names]
+    own = [folder.joinpath(name) for name in ("cells.js", "scoring.js")]
     parts = runtime_scripts([*kinds, *readers])
     parts += [script.read_text(encoding="utf-8") for script in own]
     program = _without_unused("\n".join(parts))
