@@ -1074,6 +1074,28 @@ def test_effects_of_few_rows_are_drawn_thin_and_read_as_vague(
         assert ("Vague: its 95 % interval goes from" in text) == vague[state]
 
 
+def test_a_date_is_typed_as_a_date(open_cockpit: Any) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    days = np.datetime64("2020-01-01") + rng.integers(0, 200, 300) + 90 * y
+    X = pa.table(
+        {"seen": [str(day) for day in days], "size": 20 + 9 * y + 9 * rng.random(300)}
+    )
+    model = bayleaf.NaiveBayesClassifier().fit(X, y)
+    page = open_cockpit(explorer_html(model))
+    box = page.get_by_role("textbox", name="seen: days")
+    assert box.get_attribute("inputmode") == "text"
+    size = page.get_by_role("textbox", name="size")
+    assert size.get_attribute("inputmode") == "decimal"
+    box.fill("2020-05-20")
+    box.press("Tab")
+    place = model.model_.domain.names.index("seen: days")
+    state = page.evaluate("v => bayleaf.session.evidence[v].indexOf(1)", place)
+    codes = model._prepare(X.slice(0, 1).set_column(0, "seen", [["2020-05-20"]]))[1]
+    assert state == codes.column(place)[0]
+    assert box.input_value() == "2020-05-20"
+
+
 def test_heads_and_labels_stand_clear_of_what_they_name(open_cockpit: Any) -> None:
     page = open_cockpit(explorer_html(heart("averaged KDB")))
     page.evaluate("bayleaf.page.cockpit.look(0); bayleaf.session.choose(0, 0)")

@@ -16,8 +16,10 @@ class NumberField {
     this.slider = element("input", {
       type: "range", min: this.axis.low, max: this.axis.high, step: "any", "aria-label": `${name}, slider`,
     });
+    // Keypads of telephones for decimals have no sign.
+    const isPlain = this.axis.low >= 0 && !about.time;
     this.box = element("input", {
-      type: "text", inputmode: "decimal", autocomplete: "off", placeholder: "–", "aria-label": name,
+      type: "text", inputmode: isPlain ? "decimal" : "text", autocomplete: "off", placeholder: "–", "aria-label": name,
     });
     const x = (value) => (FIELD_WIDTH * (value - this.axis.low)) / (this.axis.high - this.axis.low);
     this.bins = binsOf(this.intervals, this.axis);
