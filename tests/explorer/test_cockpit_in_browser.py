@@ -179,7 +179,7 @@ def test_findings_are_chosen_typed_and_taken_back(open_cockpit: Any) -> None:
 def test_how_good_a_model_is_is_of_cases_with_all_findings(open_cockpit: Any) -> None:
     page = open_cockpit(explorer_html(heart("averaged KDB")))
     feature(page, "sex").get_by_text("female").click()
-    here = "Here 1 of 5 findings are known, for which that was not measured"
+    here = "Here 1 of 5 findings is known, for which that was not measured"
     assert here in page.inner_text("#quality")
     page.locator("#write-letter").click()
     assert here in page.inner_text("#letter-body")
