@@ -71,14 +71,15 @@ def explore(
     from bayleaf.explorer import explorer_html
     from bayleaf.explorer import words_template as template_of
     from bayleaf.io.atomic import check_writable, write_text
-    from bayleaf.loading import load
+    from bayleaf.loading import load, read_model_or_network
     from bayleaf.models.page_model import page_model
 
     for path in (output, words_template):
         if path is not None:
             check_writable(path)
     given_words = None if words is None else _words(words)
-    found = load(model)
+    # Left-out answers of rows take the estimator, and so scikit-learn.
+    found = read_model_or_network(model) if rows is None else load(model)
     if words_template is not None:
         text = json.dumps(template_of(found), indent=2, ensure_ascii=False)
         write_text(words_template, f"{text}\n", errors="replace")
