@@ -206,6 +206,8 @@ def test_where_bars_are_too_small_to_click_a_hint_explains_how_to_set_a_value(
     place = state.bounding_box()
     assert 0 <= place["y"] <= 800 - place["height"]
     state.click()
+    # What is known is written once the answer is painted.
+    page.locator(".chip").wait_for()
     assert page.locator(".chip").all_inner_texts() == ["HR = HIGH ×"]
     page.evaluate(ZOOM, 0.8)
     assert not hint.is_visible()
