@@ -181,13 +181,3 @@ def information_alone(model: ModelLike) -> dict[str | int, float]:
         gains[feature.name] = float(before - np.average(after, weights=weights))
     ranked = dict(sorted(gains.items(), key=lambda pair: -pair[1]))
     return RankedNumbers(ranked, "What each reveals by itself, in bits")
-
-
-def _index_of(domain: Domain, feature: str | int) -> int:
-    """The index of a feature; ValueError if there is none of this name."""
-    names = domain.names[:-1]
-    if feature not in names:
-        raise ValueError(
-            f"{quoted(feature)} is not a feature; the features are {name_list(names)}"
-        )
-    return names.index(feature)
