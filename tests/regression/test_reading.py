@@ -47,7 +47,7 @@ def read_from(source: str, folder: Path) -> object:
         table.to_csv(path, index=False)
     else:
         table.to_parquet(path, index=False)
-    return read_table(path, None)
+    return read_table(str(path))
 
 
 @pytest.fixture(scope="module")

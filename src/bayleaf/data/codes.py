@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -125,14 +124,6 @@ class Codes(Shown):
         result[is_narrow] = self.narrow[slots[is_narrow], rows]
         result[~is_narrow] = self.wide[-slots[~is_narrow] - 1, rows]
         return result
-
-    def digest(self) -> str:
-        """A hash by which the same rows in the same order are recognised."""
-        parts = [self.narrow, self.wide, *([] if self.unit_weights else [self.weights])]
-        digest = hashlib.blake2b(repr(self.cards).encode(), digest_size=16)
-        for part in parts:
-            digest.update(np.ascontiguousarray(part).tobytes())
-        return digest.hexdigest()
 
     def missing(self, index: int) -> NDArray[np.bool_]:
         """Which rows miss this variable, shape (n_rows,)."""

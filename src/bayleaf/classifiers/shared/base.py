@@ -119,7 +119,7 @@ if TYPE_CHECKING:
 READING = ("target", "store", "max_rows_in_memory", "client", "memory")
 OF_LAST_FIT = (
     *("_training_codes", "_loo_score", "_prior_shift", "_support", "_counts"),
-    *("_learned_temperature", "_left_out_answers", "_rows_digest"),
+    *("_learned_temperature", "_left_out_answers"),
 )
 
 
@@ -537,12 +537,10 @@ class BayesianClassifier(ClassifierMixin, TableEstimator):
 
     def _record(self, **others: Any) -> SavedModel:
         predictor = replace(self._predictor(), support=kept_support(self))
-        codes = self._training_codes
         return SavedModel.of_predictor(
             predictor,
             log_likelihood=self.log_likelihood_,
             left_out=self._loo_score,
-            rows_digest=self._rows_digest if codes is None else codes.digest(),
             **others,
         )
 
@@ -572,7 +570,6 @@ class BayesianClassifier(ClassifierMixin, TableEstimator):
             self.smoothing_ = resolve_smoothing(self.smoothing)
         self.__dict__.update(dict.fromkeys(OF_LAST_FIT))
         self._loo_score: LeaveOneOutScores | None = saved.left_out
-        self._rows_digest: str | None = saved.rows_digest
         self._prior_shift: NDArray[np.float64] | None = predictor.prior_shift
         self._support = predictor.support
         # A loss must fit the classes.
@@ -709,6 +706,8 @@ class BayesianClassifier(ClassifierMixin, TableEstimator):
         other = copy.copy(self)
         other._prior_shift = reprior_shift(self._predictor(), prior)
         other.model_ = self.model_.with_class_prior(prior)
+        # Training rows are not behind this prior.
+        other._support = None
         return other
 
     def shape(self, feature: str | int) -> FeatureShape:
@@ -901,7 +900,7 @@ class BayesianClassifier(ClassifierMixin, TableEstimator):
         # Neither a pickle nor a copy under another prior holds the training rows.
         state = cast(dict[str, Any], super().__getstate__())
         rows = {"_training_codes", "_loo_score", "_left_out_answers", "_beside"}
-        dropped = (rows | {"_rows_digest"}) & set(state)
+        dropped = rows & set(state)
         return {**state, **dict.fromkeys(dropped)}
 
 

@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 from bayleaf.classifiers.shared.monotone import directions_of
 from bayleaf.counts.source import CountSource
+from bayleaf.counts.table_counts import RowCounts, rows_by_state
 from bayleaf.cpds.distribution import TableCPD
 from bayleaf.cpds.smoothing import CellSmoothing, Smoothing
 from bayleaf.data.codes import Codes
@@ -24,6 +25,7 @@ from bayleaf.inference.factors import Eliminator, Factor
 from bayleaf.latent.architecture_growth import stratified_folds
 from bayleaf.models.class_model import log_normalize
 from bayleaf.models.predictor import Predictor
+from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.scoring.partial_cases import known_cells, known_shares
 from bayleaf.search.left_out.left_out_scores import (
     AddMissing,
@@ -192,13 +194,14 @@ def known_score(classifier: Any) -> LeaveOneOutScores | None:
 def left_out_proba(classifier: Any, rows: Codes) -> NDArray[np.float64] | None:
     """Posteriors (n_rows, n_classes) of training rows, class last, without each.
 
-    None unless `rows` are the first of training or, of a model from a file, all of
-    them; NaN where the model has no exact leave-one-out, and for rows beyond those that
-    averaged KDB learns its weights from.
+    None unless `rows` are the first of training or, of a model from a file, have as
+    many rows as training in each state and behind each distribution; NaN where the
+    model has no exact leave-one-out, and for rows beyond those that averaged KDB learns
+    its weights from.
     """
     codes = classifier._training_codes
     if codes is None:
-        if classifier._rows_digest != rows.digest():
+        if not _are_counted(classifier, rows):
             return None
         codes, classifier = rows, copy.copy(classifier)
         classifier._training_codes = rows
@@ -208,6 +211,21 @@ def left_out_proba(classifier: Any, rows: Codes) -> NDArray[np.float64] | None:
     if proba is None:
         return np.full((rows.n_rows, len(classifier.classes_)), np.nan)
     return proba[: rows.n_rows]
+
+
+def _are_counted(classifier: Any, rows: Codes) -> bool:
+    """Whether the counts of a model from a file are those of some rows."""
+    support: SupportCounts | None = classifier._support
+    counts = RowCounts(rows, max_table_cells=classifier.max_table_cells)
+    states = rows_by_state(counts)
+    if support is None or support.state_rows is None or states is None:
+        return False
+    known = (*support.state_rows, *support.rows)
+    counted = (*states, *classifier.model_.count_rows(counts))
+    return all(
+        np.array_equal(np.ravel(table), np.ravel(again))
+        for table, again in zip(known, counted, strict=True)
+    )
 
 
 def _are_first(rows: Codes, codes: Codes) -> bool:

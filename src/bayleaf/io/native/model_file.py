@@ -71,9 +71,6 @@ class SavedModel(TableReading):
         the share of them inside their 90 % interval.
     left_out : LeaveOneOutScores, optional
         Of a classifier: how well training rows are predicted without themselves.
-    rows_digest : str, optional
-        Of a classifier: hash of the training rows as codes, by which pages recognise
-        them; a file contains no rows.
     loss, temperature, prior_shift
         Of a classifier, as in `Predictor`.
     support : SupportCounts, optional
@@ -92,7 +89,6 @@ class SavedModel(TableReading):
     left_out_crps: float | None = None
     left_out_coverage: float | None = None
     left_out: LeaveOneOutScores | None = None
-    rows_digest: str | None = None
     loss: NDArray[np.float64] | None = None
     temperature: float = 1.0
     prior_shift: NDArray[np.float64] | None = None
@@ -110,7 +106,7 @@ class SavedModel(TableReading):
             Encoder, model, class labels, loss, calibration and support.
         **others
             The fields that a predictor lacks: `estimator`, `parameters`,
-            `log_likelihood`, `left_out`, `rows_digest`, `named_features` and `fitted`.
+            `log_likelihood`, `left_out`, `named_features` and `fitted`.
         """
         support = predictor.support
         if support is not None:
