@@ -314,12 +314,12 @@ def suggested_cases(model: Shown, rows: FrameLike) -> list[JSONObject]:
 
     Examples
     --------
-    >>> import pandas as pd
     >>> from bayleaf import NaiveBayesClassifier
-    >>> X = pd.DataFrame({"cough": [*"nynny"], "class": [*"aaabb"]})
-    >>> model = NaiveBayesClassifier().fit(X[["cough"]], X["class"])
-    >>> [(case["kind"], case["row"]) for case in suggested_cases(model, X)]
-    [('clear', 0), ('undecided', 4), ('wrong', 3)]
+    >>> from bayleaf.datasets import load_heart
+    >>> heart = load_heart().frame
+    >>> model = NaiveBayesClassifier().fit(heart, target="disease")
+    >>> [(case["kind"], case["row"]) for case in suggested_cases(model, heart)]
+    [('clear', 213), ('undecided', 256), ('wrong', 69)]
     """
     explored = page_model(model, _REFUSAL)
     if explored.task != CLASSIFIER:
