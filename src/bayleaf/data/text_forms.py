@@ -770,7 +770,8 @@ def _note_on_text(evidence: TextEvidence, markers: dict[str, int]) -> tuple[str,
     if evidence.n_dates == n_values:
         return ("dates written in several ways, kept as text",)
     words = [text for text in evidence.words if text not in markers]
-    are_written = words and all(map(_WITH_SIGNS.fullmatch, words))
+    are_few = 2 * evidence.n_numbers <= n_values
+    are_written = are_few and words and all(map(_WITH_SIGNS.fullmatch, words))
     if are_written and (note := _signs_of(words, evidence)):
         return (f"numbers with {note}, kept as text",)
     if words and all(map(_OTHER_DIGITS.fullmatch, words)):
@@ -779,7 +780,7 @@ def _note_on_text(evidence: TextEvidence, markers: dict[str, int]) -> tuple[str,
         return ("integers beyond 64 bits, kept as text",)
     if any(map(_ZEROS.fullmatch, words)) and all(map(str.isdecimal, words)):
         return ("numbers with leading zeros, kept as text",)
-    if 2 * evidence.n_numbers <= n_values or len(evidence.numbers) <= MIN_NUMBERS:
+    if are_few or len(evidence.numbers) <= MIN_NUMBERS:
         return ()
     units = [unit for unit in evidence.units if unit]
     if evidence.n_numbers == n_values and len(units) > 1:
