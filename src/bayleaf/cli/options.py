@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts import Parameter, Token
 
 from bayleaf.data.files.file_format import FileFormat
 from bayleaf.wording import quoted
-
-if TYPE_CHECKING:
-    pass
 
 
 def whole_number(kind: type, tokens: Sequence[Token]) -> int:

@@ -216,13 +216,13 @@ def left_out_proba(classifier: Any, rows: Codes) -> NDArray[np.float64] | None:
 def _are_counted(classifier: Any, rows: Codes) -> bool:
     """Whether the counts of a model from a file are those of some rows."""
     support: SupportCounts | None = classifier._support
-    counts = RowCounts(rows, max_table_cells=classifier.max_table_cells)
-    states = rows_by_state(counts)
-    if support is None or support.state_rows is None or states is None:
+    if support is None or support.state_rows is None:
         return False
+    counts = RowCounts(rows, max_table_cells=classifier.max_table_cells)
+    states = rows_by_state(counts) or ()
     known = (*support.state_rows, *support.rows)
     counted = (*states, *classifier.model_.count_rows(counts))
-    return all(
+    return len(known) == len(counted) and all(
         np.array_equal(np.ravel(table), np.ravel(again))
         for table, again in zip(known, counted, strict=True)
     )
