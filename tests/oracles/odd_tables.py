@@ -24,6 +24,8 @@ class OddCase:
     values: Sequence[Any] = ("x", "y")
     labels: Sequence[Any] = ("p", "q", "r")
     table: Sequence[str] = ("t",)
+    # Cells are declared as categories, not learned as the numbers that they are.
+    is_declared: bool = True
     refused: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -117,6 +119,11 @@ CASES = {
         values=(2**53, 2**53 + 1, 2**53 + 2),
         refused={"javascript": SCRIPT, "onnx": "neither all text nor all"},
     ),
+    "integers of 54 bits as numbers": OddCase(
+        values=(1, 2, 2**53, 2**53 + 1, 2**53 + 2),
+        is_declared=False,
+        refused={"javascript": SCRIPT, "onnx": "neither all text nor all"},
+    ),
     "a zero byte in a cell": OddCase(
         values=("x\0", "x"),
         refused={**databases(f"holds a text with {ZERO}", "onnx"), "pmml": XML},
@@ -134,6 +141,13 @@ CASES = {
         refused={
             **databases(f"a column's name holds {SURROGATE}", "onnx"),
             "pmml": XML,
+        },
+    ),
+    "a column without a name": OddCase(
+        names=("", "b"),
+        refused={
+            **dict.fromkeys(("duckdb", "postgres"), "has no column with the name ''"),
+            "onnx": "a column without a name can be no input",
         },
     ),
     "names in two cases": OddCase(
@@ -193,5 +207,8 @@ def fitted(case: str, kind: Any = TANClassifier) -> tuple[Any, pd.DataFrame]:
     cells = values[codes % len(values)]
     names = pd.Index(own.names, dtype=object)
     X = pd.DataFrame(cells, columns=names, dtype=object)
-    model = kind(categorical_features=list(own.names)).fit(X, labels[y])
+    if not own.is_declared:
+        X = X.infer_objects()
+    declared = list(own.names) if own.is_declared else None
+    model = kind(categorical_features=declared).fit(X, labels[y])
     return model, X[:20]

@@ -252,8 +252,8 @@ class TableEncoder:
         ):
             return None
         states = variable.known_states
-        # A file may name integers that no column holds and no float is near to.
-        whole = [s for s in states if isinstance(s, int) and abs(s) < 1 << 64]
+        # Beyond them floats, and so cut points, cannot tell integers apart.
+        whole = [s for s in states if isinstance(s, int) and abs(s) <= 1 << 53]
         if not whole or len(whole) < len(states):
             return None
         if (variable.name, "numbers") not in ((r.name, r.form) for r in self.readings):

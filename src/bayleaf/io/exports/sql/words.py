@@ -240,6 +240,10 @@ def check_columns(columns: Iterable[str], dialect: str) -> None:
     """Raise ValueError unless a table of the dialect can have all the columns."""
     names = sorted(set(columns))
     check_characters(names, "a column's name holds", "SQL")
+    if "" in names and dialect != "sqlite":
+        raise ValueError(
+            f"{dialect} has no column with the name ''; rename it and fit again"
+        )
     pair = equal_pair(names, lambda each: folded(each, dialect))
     if pair is not None:
         raise ValueError(
