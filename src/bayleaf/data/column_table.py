@@ -62,11 +62,13 @@ class ColumnFacts:
 
     def lines(self, width: int = _WIDTH, name_width: int = _NAME) -> list[str]:
         """The facts as lines of a table of text."""
-        name = cut(visible(str(self.name)), name_width).ljust(name_width)
+        # Above the line where it is too long for the column of names.
+        above = textwrap.wrap(visible(str(self.name)), width)
+        name = above.pop() if len(above) == 1 and len(above[0]) <= name_width else ""
         numbers = f"{distinct_text(self):>9}  {self.n_missing:>7,}"
         if self.read_as == "date part":
             numbers = " " * len(numbers)
-        line = f"{name} {self.read_as:<{_KIND}}{numbers}  "
+        line = f"{name:<{name_width}} {self.read_as:<{_KIND}}{numbers}  "
         states = visible(self.told_states)
         below = [*self.changes]
         if self.remark:
@@ -74,7 +76,7 @@ class ColumnFacts:
         if len(line) + len(states) > width:
             below.insert(0, states)
             states = ""
-        found = [(line + states).rstrip()]
+        found = [*above, (line + states).rstrip()]
         for text in below:
             # Long words, as names of values may be, are cut.
             words = " ".join(cut(word, width - 6) for word in visible(text).split())
