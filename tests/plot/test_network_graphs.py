@@ -245,3 +245,19 @@ def test_networks_and_structures_plot_themselves() -> None:
     assert len(drawn.plot().texts) == 3
     axes = chain().plot(variables=["b"])
     assert [text.get_text() for text in axes.texts] == ["b"]
+
+
+def test_a_layer_wider_than_a_page_is_folded_into_rows() -> None:
+    def width(n_children: int) -> float:
+        names = [f"x{i}" for i in range(n_children)]
+        wide = BayesianNetwork.from_tables(
+            states={name: ["0", "1"] for name in ("top", *names)},
+            parents={name: ["top"] for name in names},
+            tables=dict.fromkeys(names, [[0.5, 0.5]] * 2) | {"top": [0.5, 0.5]},
+        )
+        figure = network(wide).get_figure(root=True)
+        assert figure is not None
+        return float(figure.get_size_inches()[0])
+
+    assert width(5) < width(6) < 8
+    assert width(14) < 8
