@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from bayleaf import NaiveBayesClassifier
+from bayleaf import BayesianNetwork, BayesianNetworkEstimator, NaiveBayesClassifier
 from bayleaf.datasets import make_led7
 from bayleaf.report import report_html, summarize
 from bayleaf.report.overview import (
     DECISIONS,
     OUTCOMES,
     class_sentences,
+    density_sentences,
+    dependence_values,
     in_100,
     of_100,
 )
@@ -82,3 +85,48 @@ def test_factors_of_odds() -> None:
     assert factor(np.log(3.8)) == "\N{MULTIPLICATION SIGN}3.8"
     assert factor(-np.log(2)) == "\N{DIVISION SIGN}2.0"
     assert factor(0.001) == "\N{MULTIPLICATION SIGN}1"
+
+
+def test_a_density_says_what_it_gains_and_what_it_is_for() -> None:
+    def sentences(bits: float | None, *ends: float) -> list[str]:
+        intervals = {"bits_gained": [*ends] or None}
+        return density_sentences({"bits_gained": bits, "intervals": intervals})
+
+    first, second, third = sentences(1.0, 0.5, 1.5)
+    assert first == (
+        "Gains 1.00 bits per row over independent columns (95 % interval 0.50 to 1.50)."
+    )
+    assert "is 2 times as probable" in second
+    assert "does not show what causes what" in third
+    assert "may be chance" in sentences(1.0, -0.5, 2.5)[1]
+    assert sentences(None) == [third]
+
+
+def test_dependences_are_shares_by_the_states_of_a_parent() -> None:
+    network = BayesianNetwork.from_tables(
+        states={"smoker": ["no", "yes"], "cough": ["no", "yes"], "hair": ["a", "b"]},
+        parents={"cough": ["smoker"], "hair": ["smoker"]},
+        tables={
+            "smoker": [0.5, 0.5],
+            "cough": [[1.0, 0.0], [0.0, 1.0]],
+            "hair": [[0.5, 0.5], [0.5, 0.5]],
+        },
+    )
+    first, second = dependence_values(network)
+    assert (first["feature"], first["target"], first["bits"]) == ("smoker", "cough", 1)
+    shares = dict(zip(first["states"], first["shares"], strict=True))
+    assert shares == {"no": first["state"] == "no", "yes": first["state"] == "yes"}
+    assert second["bits"] == pytest.approx(0)
+
+
+def test_dependences_are_drawn_unless_counts_are_rounded(
+    density: BayesianNetworkEstimator, heart: pa.Table
+) -> None:
+    page = report_html(found := summarize(density, heart, n_folds=2))
+    for one in found["overview"]["shapes"]:
+        lengths = {f'width="{78 * share:.1f}"' for share in one["shares"]}
+        assert all(length in page for length in lengths)
+    assert page.count('<svg class="effects"') == 6
+    assert "Which columns depend on each other most" in page
+    rounded = summarize(density, heart, n_folds=2, min_count=5)
+    assert rounded["overview"]["shapes"] == []

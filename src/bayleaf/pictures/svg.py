@@ -349,10 +349,15 @@ def icons_svg(label: str, kinds: Sequence[tuple[str, int]]) -> str:
     return image("icons", 10 * step, -(-len(icons) // 10) * step, label, parts)
 
 
-def bars_svg(label: str, bars: Sequence[tuple[str, float, str]]) -> str:
-    """Draw bars from a common zero, each with its name and its value as text."""
-    low, high = min(0.0, *(v for _, v, _ in bars)), max(0.0, *(v for _, v, _ in bars))
-    left, width, end = _BARS
+def bars_svg(
+    label: str, bars: Sequence[tuple[str, float, str]], end: float = 0.0
+) -> str:
+    """Draw bars from a common zero, each with its name and its value as text.
+
+    The scale has zero, the `end` and all values on it.
+    """
+    low, high = min(0.0, *(v for _, v, _ in bars)), max(end, *(v for _, v, _ in bars))
+    left, width, right = _BARS
 
     def across(value: float) -> float:
         return left + width * (value - low) / ((high - low) or 1.0)
@@ -376,7 +381,7 @@ def bars_svg(label: str, bars: Sequence[tuple[str, float, str]]) -> str:
         )
         top += height
     parts.append(f'<path class="axis" d="M{across(0.0):.1f} 0V{top:.1f}"/>')
-    return image("effects", left + width + end, top + 4, label, parts)
+    return image("effects", left + width + right, top + 4, label, parts)
 
 
 def density_bins(

@@ -23,7 +23,7 @@ from bayleaf.inference.row_propagation import log_densities
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.report.case import HELD_OUT_BASIS, Case
 from bayleaf.report.intervals import mean_interval
-from bayleaf.report.overview import density_sentences
+from bayleaf.report.overview import density_sentences, dependence_values
 from bayleaf.wording import in_bits
 
 Values = dict[str, Any]
@@ -76,7 +76,13 @@ class DensityReport(Case):
             }
         return {
             "quality": quality,
-            "overview": {"sentences": density_sentences(quality)},
+            "overview": {
+                "sentences": density_sentences(quality),
+                # Probabilities follow from counts that are withheld.
+                "shapes": []
+                if self.privacy.withholds
+                else dependence_values(self.source),
+            },
         }
 
     def _known_rows(self) -> tuple[Codes, PartialValues, NDArray[np.float64]]:

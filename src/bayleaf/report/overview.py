@@ -7,8 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from bayleaf.counts.information import mutual_information_of_table
+from bayleaf.inference.queries import Inference
+from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.report.intervals import share_interval
 from bayleaf.report.quality import Predictions
+from bayleaf.wording import in_bits
 
 Values = dict[str, Any]
 
@@ -77,12 +81,58 @@ def number_sentences(quality: Values, target: str) -> list[str]:
 
 
 def density_sentences(quality: Values) -> list[str]:
-    """What a density model reaches on held-out rows; empty without."""
+    """What a density model reaches on held-out rows, and what it is for."""
+    found = [
+        "Gives the probability of any value by values of any other columns, fills in "
+        "missing cells and finds unusual rows; it does not show what causes what."
+    ]
     bits = quality.get("bits_gained")
     if bits is None:
-        return []
+        return found
     verb = "Gains" if bits >= 0 else "Loses"
-    return [f"{verb} {abs(bits):.2f} bits per row over independent columns."]
+    ends = quality["intervals"]["bits_gained"]
+    interval = f" (95 % interval {ends[0]:.2f} to {ends[1]:.2f})" if ends else ""
+    first = f"{verb} {abs(bits):.2f} bits per row over independent columns{interval}."
+    second = (
+        f"A typical held-out row is {2.0**bits:.2g} times as probable as it would be "
+        "were its columns independent."
+    )
+    if ends and ends[0] <= 0:
+        second = "What it shows of dependences between columns may be chance."
+    return [first, second, *found]
+
+
+def dependence_values(network: BayesianNetwork) -> list[Values]:
+    """The pairs joined by an arc that share most, and a share of rows by state.
+
+    Of the second variable the state whose probability the first one moves most. Empty
+    where the joint distribution of a pair is too large.
+    """
+    inference, names = Inference(network), network.domain.names
+    try:
+        pairs = [inference.joint([names[p], names[c]]) for p, c in network.dag.arcs]
+    except ValueError:
+        return []
+    tables = [pair.probabilities for pair in pairs]
+    bits = in_bits(np.array([mutual_information_of_table(table) for table in tables]))
+    values = []
+    for place in np.argsort(-bits, kind="stable")[:MAX_SHAPES]:
+        first, second = pairs[place].variables
+        rows = tables[place].sum(axis=1)
+        possible = np.flatnonzero(rows)
+        shares = tables[place][possible] / rows[possible, None]
+        state = int(np.ptp(shares, axis=0).argmax())
+        values.append(
+            {
+                "feature": str(first.name),
+                "target": str(second.name),
+                "state": second.label(state),
+                "bits": float(bits[place]),
+                "states": [first.label(int(code)) for code in possible],
+                "shares": shares[:, state].tolist(),
+            }
+        )
+    return values
 
 
 def outcomes(predictions: Predictions, positive: int, quality: Values) -> list[Values]:

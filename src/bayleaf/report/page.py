@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from html import escape
 from pathlib import Path
 from typing import Any, Unpack
@@ -38,7 +38,7 @@ from bayleaf.report.summary_form import (
 )
 from bayleaf.results.html import breakable, sections_html
 from bayleaf.typing import FrameLike
-from bayleaf.wording import in_bits, like, plain
+from bayleaf.wording import in_bits, like, plain, stated
 
 Values = dict[str, Any]
 Place = tuple[float, float]
@@ -237,26 +237,32 @@ def _overview_pictures(summary: Values) -> Values:
     for shape in overview.get("shapes", ()):
         name = plain(shape["feature"])
         written: Callable[[float], str] = factor
-        if "moved" in shape:
+        if "shares" in shape:
+            values, written = shape["shares"], partial(percent, digits=0)
+            label = f"Share with {plain(stated(shape['target'], shape['state']))}"
+        elif "moved" in shape:
             values, written = shape["moved"], "{:+.3g}".format
             label = f"What {name} adds to {plain(summary['model']['target'])}"
         else:
             values = shape["log_odds"]
             label = f"Odds of {plain(shape['class'])} by {name}"
-        if shape["edges"]:
+        if shape.get("edges"):
             drawing = steps_svg(label, values, shape["rows"], shape["edges"], written)
         else:
             texts = map(written, values)
             ranked = sorted(zip(values, shape["states"], texts, strict=True))[::-1]
             shown = ranked[: _MAX_STATES // 2] + ranked[_MAX_STATES // 2 :][-4:]
-            drawing = bars_svg(label, [(state, v, text) for v, state, text in shown])
+            bars = [(state, v, text) for v, state, text in shown]
+            drawing = bars_svg(label, bars, end=float("shares" in shape))
         shapes.append(
             {
                 "name": name,
                 "drawing": drawing,
                 "low": written(min(values)),
                 "high": written(max(values)),
-                "n_left_out": 0 if shape["edges"] else len(values) - len(shown),
+                "n_left_out": 0 if shape.get("edges") else len(values) - len(shown),
+                "label": label,
+                **{key: shape.get(key) for key in ("target", "bits")},
             }
         )
     return {"icons": icons, "shapes": shapes, "groups": _group_pictures(summary)}
