@@ -122,8 +122,8 @@ def test_dependences_are_shares_by_the_states_of_a_parent() -> None:
 def test_dependences_are_drawn_unless_counts_are_rounded(
     density: BayesianNetworkEstimator, heart: pa.Table
 ) -> None:
-    page = report_html(found := summarize(density, heart, n_folds=2))
-    for one in found["overview"]["shapes"]:
+    page = report_html(summary := summarize(density, heart, n_folds=2))
+    for one in summary["overview"]["shapes"]:
         lengths = {f'width="{78 * share:.1f}"' for share in one["shares"]}
         assert all(length in page for length in lengths)
     assert page.count('<svg class="effects"') == 6

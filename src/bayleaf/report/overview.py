@@ -82,13 +82,13 @@ def number_sentences(quality: Values, target: str) -> list[str]:
 
 def density_sentences(quality: Values) -> list[str]:
     """What a density model reaches on held-out rows, and what it is for."""
-    found = [
+    use = [
         "Gives the probability of any value by values of any other columns, fills in "
         "missing cells and finds unusual rows; it does not show what causes what."
     ]
     bits = quality.get("bits_gained")
     if bits is None:
-        return found
+        return use
     verb = "Gains" if bits >= 0 else "Loses"
     ends = quality["intervals"]["bits_gained"]
     interval = f" (95 % interval {ends[0]:.2f} to {ends[1]:.2f})" if ends else ""
@@ -99,7 +99,7 @@ def density_sentences(quality: Values) -> list[str]:
     )
     if ends and ends[0] <= 0:
         second = "What it shows of dependences between columns may be chance."
-    return [first, second, *found]
+    return [first, second, *use]
 
 
 def dependence_values(network: BayesianNetwork) -> list[Values]:
@@ -116,18 +116,18 @@ def dependence_values(network: BayesianNetwork) -> list[Values]:
     tables = [pair.probabilities for pair in pairs]
     bits = in_bits(np.array([mutual_information_of_table(table) for table in tables]))
     values = []
-    for place in np.argsort(-bits, kind="stable")[:MAX_SHAPES]:
-        first, second = pairs[place].variables
-        rows = tables[place].sum(axis=1)
+    for index in np.argsort(-bits, kind="stable")[:MAX_SHAPES]:
+        first, second = pairs[index].variables
+        rows = tables[index].sum(axis=1)
         possible = np.flatnonzero(rows)
-        shares = tables[place][possible] / rows[possible, None]
+        shares = tables[index][possible] / rows[possible, None]
         state = int(np.ptp(shares, axis=0).argmax())
         values.append(
             {
                 "feature": str(first.name),
                 "target": str(second.name),
                 "state": second.label(state),
-                "bits": float(bits[place]),
+                "bits": float(bits[index]),
                 "states": [first.label(int(code)) for code in possible],
                 "shares": shares[:, state].tolist(),
             }
