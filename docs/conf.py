@@ -9,6 +9,7 @@ from typing import Any
 from numpydoc import docscrape_sphinx
 
 import bayleaf
+from bayleaf.results.html import breakable
 
 project = "bayleaf"
 author = "bayleaf developers"
@@ -69,9 +70,16 @@ def _is_absent(app: Any, what: str, name: str, member: Any, *_: Any) -> bool | N
     return True if type(member).__name__ == "_Absent" else None
 
 
+def _break_names(app: Any, page: str, template: str, context: Any, *_: Any) -> None:
+    """Let names in code break between their words, as in columns of a telephone."""
+    if "body" in context:
+        context["body"] = breakable(context["body"])
+
+
 def setup(app: Any) -> None:
     """Write the explorer that the first page shows, and leave out absent methods."""
     app.connect("autodoc-skip-member", _is_absent)
+    app.connect("html-page-context", _break_names)
     from bayleaf import AveragedKDBClassifier
     from bayleaf.datasets import load_heart
     from bayleaf.explorer import write_explorer

@@ -73,7 +73,8 @@ _PAGE_STYLE = (
 _MAX_BARS, _MAX_CELL = 30, 200
 # Characters of a paragraph.
 MAX_WORDS = 4000
-_NAME = re.compile(r"<bdi>[^<]+</bdi>|<h1>[^<]+</h1>")
+# The last are those of code in the documentation.
+_NAME = re.compile(r'<bdi>[^<]+</bdi>|<h1>[^<]+</h1>|<span class="pre">[^<]+</span>')
 # Behind an underscore, and before a capital inside a word.
 _WORD_PART = re.compile(r"(?<=_)(?=[^\W_])|(?<=[a-z])(?=[A-Z])")
 
