@@ -152,3 +152,15 @@ def test_boxes_with_bars_are_as_wide_as_their_texts() -> None:
         boxes.append(float(re.findall(r'<rect x="[^>]*?width="([\d.]+)"', svg)[0]))
     assert 70 < boxes[0] < 100
     assert 140 < boxes[1] <= 160
+
+
+def test_drawings_with_bars_that_a_telephone_would_scroll_are_marked() -> None:
+    def is_broad(n_children: int, bars: Any) -> bool:
+        arcs = [(0, i + 1, None) for i in range(n_children)]
+        svg, _ = network_svg(structure("f" * (n_children + 1), arcs) | bars)
+        return 'class="network broad"' in svg
+
+    nodes = [{"name": "a", "kind": "feature", "bars": [("yes", 0.4), ("no", 0.6)]}]
+    assert is_broad(7, {"nodes": 8 * nodes})
+    assert not is_broad(3, {"nodes": 4 * nodes})
+    assert not is_broad(7, {})

@@ -87,7 +87,7 @@ def test_factors_of_odds() -> None:
     assert factor(0.001) == "\N{MULTIPLICATION SIGN}1"
 
 
-def test_a_density_says_what_it_gains_and_what_it_is_for() -> None:
+def test_first_sentences_on_a_density_are_its_gain_and_its_use() -> None:
     def sentences(bits: float | None, *ends: float) -> list[str]:
         intervals = {"bits_gained": [*ends] or None}
         return density_sentences({"bits_gained": bits, "intervals": intervals})

@@ -27,7 +27,9 @@ _HALF_WIDE, _AROUND, _MAX_STATES, _BAR_NAME = 80.0, 18.0, 7, 16
 _TEXT, _MAX_NAME = 13.0, 200
 _NARROW, _WIDE = frozenset(" fijlrt.,:;'|!()[]-"), frozenset("mwMW@%")
 # Narrow windows make networks smaller, but not their letters of 12 pixels below 9.
-_SMALLEST = 0.75
+# With bars, those that a telephone would scroll even so are marked: lists take their
+# place.
+_SMALLEST, _TELEPHONE = 0.75, 480.0
 # A picture of more nodes has no room for names, one of more arcs shows nothing.
 _MOST_NODES, _MOST_ARCS = 150, 220
 # Of arcs with weights, three are drawn for two nodes, or this many.
@@ -136,8 +138,10 @@ def network_svg(structure: Values) -> tuple[str, str]:
         '<path d="M0 0 8 4 0 8z"/></marker></defs>'
     )
     label = f"Network of {len(nodes)} variables and {n_arcs} arcs"
-    style = f"min-width:{_SMALLEST * width:.0f}px"
-    return image("network", width, height, label, [head, *body], style), note
+    least = _SMALLEST * width
+    is_broad = least > _TELEPHONE and any(map(_bars_of, nodes))
+    kind, style = "network" + " broad" * is_broad, f"min-width:{least:.0f}px"
+    return image(kind, width, height, label, [head, *body], style), note
 
 
 def _kept_arcs(

@@ -60,6 +60,11 @@ _STYLE = (
     ".bayleaf-picture .rows{fill:currentColor;opacity:.25}"
     ".bayleaf-picture .curve text{fill:currentColor;font-size:12px}"
     ".bayleaf-picture .axis{stroke:currentColor;opacity:.5}"
+    # On a telephone the tables below a drawing that would be scrolled take its place.
+    "@media(max-width:30em){"
+    ".bayleaf-picture .network.broad,.bayleaf-picture .network.broad+p{display:none}"
+    ".bayleaf-picture .network.broad~details::details-content{"
+    "content-visibility:visible;block-size:auto}}"
     "</style>"
 )
 _PAGE_STYLE = (
