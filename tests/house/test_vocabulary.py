@@ -76,7 +76,7 @@ NAMES = {
     "every": ("all_rows, all_features", 14),
     "more": ("extra_terms, further_columns", 35),
     "still": ("fixed", 0),
-    "here": ("state, position", 12),
+    "here": ("state, position", 9),
     "beside": ("extra_terms", 5),
     "place": ("index, position or offset", 282),
     "places": ("indices, positions or offsets", 127),

@@ -364,8 +364,8 @@ class IncrementalCounts:
         self._batch: CountSource | None = batch
         self._earlier: dict[Any, Any] = {}
         self._answers: dict[Any, Any] = {}
-        self._cards = batch.cards
-        self._continues = False
+        self.cards = batch.cards  # numbers of states, class last
+        self.continues = False  # whether there were tables before this one
 
     def __repr__(self) -> str:
         return brief(self, f"{len(self._answers)} tables of counts")
@@ -377,11 +377,6 @@ class IncrementalCounts:
         vars(self).update(mappings_of_pairs(state, "_earlier", "_answers"))
 
     @property
-    def cards(self) -> tuple[int, ...]:
-        """Number of states of each variable, class last."""
-        return self._cards
-
-    @property
     def n_jobs(self) -> int:
         """Number of threads that a pass may use."""
         return self._batch.n_jobs if self._batch is not None else 1
@@ -389,7 +384,7 @@ class IncrementalCounts:
     @property
     def class_index(self) -> int:
         """Index of the class variable: the last one."""
-        return len(self._cards) - 1
+        return len(self.cards) - 1
 
     def class_counts(self) -> Counts:
         """Total weight of each class, shape (n_classes,)."""
@@ -408,7 +403,7 @@ class IncrementalCounts:
         is_partial = self._batch is None or self.continues
         known = [f for f in unknown if ("family", f) in self._earlier]
         if unknown and is_partial and self.knows_pairs and len(known) < len(unknown):
-            every = MergeableCounts.of(self, range(len(self._cards)))
+            every = MergeableCounts.of(self, range(len(self.cards)))
             others = [f for f in unknown if f not in known]
             for family, counts in zip(others, every.family_counts(others), strict=True):
                 self._answers["family", family] = counts
@@ -431,7 +426,7 @@ class IncrementalCounts:
             if key in self._earlier:
                 dense = counts.dense() + self._earlier[key]
                 counts = PairCounts.from_dense(
-                    tuple(left), tuple(right), self._cards, dense
+                    tuple(left), tuple(right), self.cards, dense
                 )
             self._answers[key] = counts
         answer: PairCounts = self._answers[key]
@@ -446,11 +441,6 @@ class IncrementalCounts:
         if self._batch is None or self.continues:
             raise TypeError("stored counts hold no rows; fit all rows at once")
         return self._batch.rows()
-
-    @property
-    def continues(self) -> bool:
-        """Whether there were tables before the one added last."""
-        return self._continues
 
     def latest_rows(self) -> Codes:
         """The rows of the table added last; TypeError once it was let go."""
@@ -489,7 +479,7 @@ class IncrementalCounts:
             for old, new in zip(before, after, strict=True)
         ]
         successor = IncrementalCounts(batch)
-        successor._continues = True
+        successor.continues = True
         for key, answer in self._answers.items():
             if key == "class":
                 successor._earlier[key] = answer

@@ -101,21 +101,18 @@ class RowCounts:
         """
         families = [tuple(int(v) for v in family) for family in families]
         self.check_sizes(families)
-        by_planes = [False] * len(families)
+        tables: dict[Family, Counts] = {}
+        if self.has_class and (self.class_index,) in families:
+            tables[self.class_index,] = self.class_counts()
         if len(families) >= _LEAST_PACKED:
-            by_planes = [self._fits_planes(family) for family in families]
-        fast: list[Counts] = []
-        if any(by_planes):
-            fast = self._pair_counter.family_counts(
-                [f for f, here in zip(families, by_planes, strict=True) if here]
+            fast = list(filter(self._fits_planes, families))
+            tables.update(
+                zip(fast, self._pair_counter.family_counts(fast), strict=True)
             )
-        slow = family_counts_by_key(
-            self.codes,
-            [f for f, here in zip(families, by_planes, strict=True) if not here],
-            self.n_jobs,
-        )
-        sources = iter(fast), iter(slow)
-        return [next(sources[0] if here else sources[1]) for here in by_planes]
+        if slow := [family for family in families if family not in tables]:
+            by_key = family_counts_by_key(self.codes, slow, self.n_jobs)
+            tables.update(zip(slow, by_key, strict=True))
+        return [tables[family] for family in families]
 
     def pair_counts(self, left: Sequence[int], right: Sequence[int]) -> PairCounts:
         """Class-pair counts of every variable in `left` with every one in `right`.

@@ -58,13 +58,25 @@ def check_count(name: str, value: Any, lowest: int, *, or_else: str = "") -> Non
 
     `or_else` names another value that is allowed, for the message.
     """
-    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    refusal = f"{name} must be an integer >= {lowest}, got {quoted(value)}"
+    form = f"an integer >= {lowest}"
+    _check_number(name, value, numbers.Integral, lambda n: n >= lowest, form, or_else)
+
+
+def _check_number(
+    name: str,
+    value: Any,
+    kind: type,
+    is_allowed: Callable[[Any], bool],
+    form: str,
+    or_else: str = "",
+) -> None:
+    """Raise TypeError unless a parameter is a number of a kind, then ValueError."""
+    is_number = isinstance(value, kind) and not isinstance(value, bool)
+    if is_number and is_allowed(value):
+        return
+    refusal = f"{name} must be {form}, got {quoted(value)}"
     refusal += f"; {quoted(or_else)} is allowed too" if or_else else ""
-    if not whole:
-        raise TypeError(refusal)
-    if value < lowest:
-        raise ValueError(refusal)
+    raise (ValueError if is_number else TypeError)(refusal)
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
@@ -80,22 +92,14 @@ def check_threshold(
     """Raise unless a parameter is a finite number >= 0, or None; see `check_count`."""
     if value is None and none_too:
         return
-    none = "None or " if none_too else ""
-    refusal = f"{name} must be {none}a number >= 0, got {quoted(value)}"
-    refusal += f"; {quoted(or_else)} is allowed too" if or_else else ""
-    if not isinstance(value, numbers.Real) or isinstance(value, bool):
-        raise TypeError(refusal)
-    if not math.isfinite(value) or value < 0:
-        raise ValueError(refusal)
+    form = f"{'None or ' if none_too else ''}a number >= 0"
+    _check_number(name, value, numbers.Real, lambda x: 0 <= x < math.inf, form, or_else)
 
 
 def check_share(name: str, value: Any) -> None:
     """Raise unless a parameter is a number between 0 and 1, both left out."""
-    refusal = f"{name} must be a number between 0 and 1, got {quoted(value)}"
-    if not isinstance(value, numbers.Real) or isinstance(value, bool):
-        raise TypeError(refusal)
-    if not 0.0 < float(value) < 1.0:
-        raise ValueError(refusal)
+    form = "a number between 0 and 1"
+    _check_number(name, value, numbers.Real, lambda x: 0.0 < float(x) < 1.0, form)
 
 
 def check_flag(name: str, value: Any) -> None:

@@ -338,17 +338,12 @@ def _pandas_column(name: Any, column: Any) -> Column:
     """
     name, dtype = _plain_name(name), column.dtype
     if _is_of_arrow(dtype):
-        return _arrow_cells(name, column)
+        return arrow_column(name, column.array.__arrow_array__())
     if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
         return array_column(name, column.to_numpy())
     if dtype == np.bool_:
         return arrow_column(name, pa.array(column.to_numpy()))
     return _series_column(nw.from_native(column, series_only=True))
-
-
-def _arrow_cells(name: Name, column: Any) -> Column:
-    """A column of pandas whose cells are Arrow's."""
-    return arrow_column(name, column.array.__arrow_array__())
 
 
 def _numbered_column(name: Name, column: Any, dtype: nw.dtypes.DType) -> Column | None:
@@ -358,7 +353,7 @@ def _numbered_column(name: Name, column: Any, dtype: nw.dtypes.DType) -> Column 
     """
     if isinstance(dtype, nw.String):
         if _is_of_arrow(column.dtype):
-            return _arrow_cells(name, column)
+            return arrow_column(name, column.array.__arrow_array__())
         codes, values = column.factorize()
         return ValueColumn(name, codes.astype(np.int32), values.tolist())
     is_interval = str(column.dtype).startswith("interval")
