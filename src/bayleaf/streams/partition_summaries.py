@@ -313,9 +313,8 @@ def _of_few_numbers(
     low = own.values[0]
     assert isinstance(low, int)
     numbers.merge(low - 1 + used, cells[used].astype(np.int64), weights[used])
-    return NumbersSummary(
-        column.name, "", numbers, None, counts[:, MISSING], int(cells[1:].sum())
-    )
+    numbers.absent = counts[:, MISSING]
+    return NumbersSummary(column.name, "", numbers, None)
 
 
 def _of_numbers(
@@ -325,28 +324,16 @@ def _of_numbers(
     weights: NDArray[np.float64] | None,
 ) -> NumbersSummary:
     """The summary of a column of numbers or times."""
-    assert not isinstance(column, ValueColumn)
-    times = ""
-    if isinstance(column, TimeColumn):
-        times = column.times
+    times = column.times if isinstance(column, TimeColumn) else ""
     values, missing = values_of(column)
     if _is_signed(values):
         values = values.astype(np.int64, copy=False)
-    present = np.ones(len(values), bool) if missing is None else ~missing
-    absent = np.zeros((2, n_classes))
-    if not present.all():
-        own = None if weights is None else weights[~present]
-        absent[0] = np.bincount(classes[~present], minlength=n_classes)
-        absent[1] = np.bincount(classes[~present], own, n_classes)
-    values, classes = values[present], classes[present]
-    weights = None if weights is None else weights[present]
-    numbers = NumberSummary(values.dtype, n_classes)
-    numbers.add(values, classes, weights)
-    hours = None
+    numbers, hours = NumberSummary(values.dtype, n_classes), None
+    numbers.add(values, classes, weights, missing)
     if times.startswith("dates"):
         hours = NumberSummary(values.dtype, n_classes)
-        hours.add(values // HOUR * HOUR, classes, weights)
-    return NumbersSummary(column.name, times, numbers, hours, absent, len(values))
+        hours.add(values // HOUR * HOUR, classes, weights, missing)
+    return NumbersSummary(column.name, times, numbers, hours)
 
 
 Places = NDArray[np.intp]
@@ -413,15 +400,18 @@ class NumbersSummary:
     times: str  # "" for numbers, else as `TimeColumn.times`
     numbers: NumberSummary  # or microseconds
     hours: NumberSummary | None  # of dates, microseconds at the starts of hours
-    absent: NDArray[np.float64]  # (2, n_classes), missing cells and their weight
-    n_present: int  # cells
 
     overflows = False
 
     @property
+    def n_present(self) -> int:
+        """Number of cells that are not missing."""
+        return int(self.numbers.n_cells.sum())
+
+    @property
     def n_missing(self) -> int:
         """Number of missing cells."""
-        return int(self.absent[0].sum())
+        return int(self.numbers.absent[0].sum())
 
     def plus(
         self, other: NumbersSummary, classes: Places, n_classes: int
@@ -430,26 +420,15 @@ class NumbersSummary:
         hours = None
         if self.hours is not None and other.hours is not None:
             hours = self.hours.plus(other.hours, classes, n_classes)
-        absent = np.zeros((2, n_classes))
-        absent[:, : self.absent.shape[1]] = self.absent
-        absent[:, classes] += other.absent
-        return NumbersSummary(
-            self.name,
-            self.times,
-            self.numbers.plus(other.numbers, classes, n_classes),
-            hours,
-            absent,
-            self.n_present + other.n_present,
-        )
+        numbers = self.numbers.plus(other.numbers, classes, n_classes)
+        return NumbersSummary(self.name, self.times, numbers, hours)
 
     def stand_in(self, classes: Places, n_classes: int) -> StandIn:
         """The short column for this one, whose classes get other numbers."""
         nothing = NumberSummary(self.numbers.dtype, 0)
-        absent = np.zeros((2, n_classes))
-        absent[:, classes] = self.absent
         placed = nothing.plus(self.numbers, classes, n_classes)
         hours = self.hours and nothing.plus(self.hours, classes, n_classes)
-        return stand_in_of_summary(self.name, placed, absent, self.times, hours)
+        return stand_in_of_summary(self.name, placed, self.times, hours)
 
 
 ColumnSummary = ValueSummary | NumbersSummary
@@ -487,28 +466,21 @@ def _kind(column: ColumnSummary) -> Any:
 
 def _as_empty(column: ColumnSummary, like: ColumnSummary) -> ColumnSummary:
     """A column without a value, as one of the same sort as another."""
-    absent = column.absent if isinstance(column, NumbersSummary) else None
-    n_classes = 0
-    if isinstance(column, ValueSummary):
+    if isinstance(column, NumbersSummary):
+        absent = column.numbers.absent
+    else:
         entries = column.entries
-        n_classes = int(entries.classes.max(initial=-1)) + 1
-        absent = np.zeros((2, n_classes))
+        absent = np.zeros((2, int(entries.classes.max(initial=-1)) + 1))
         absent[:, entries.classes] = entries.cells, entries.weights
-    assert absent is not None
     if isinstance(like, ValueSummary):
         (lacking,) = np.nonzero(absent[0])
         numbers = np.zeros(len(lacking), np.int64)
         cells = absent[0][lacking].astype(np.int64)
         entries = Entries(numbers, lacking, cells, absent[1][lacking])
         return ValueSummary(column.name, [], like.ordered, like.declared, entries, 0)
-    n_classes = absent.shape[1]
-    return replace(
-        like,
-        numbers=NumberSummary(like.numbers.dtype, n_classes),
-        hours=like.hours and NumberSummary(like.hours.dtype, n_classes),
-        absent=absent,
-        n_present=0,
-    )
+    empty = NumberSummary(like.numbers.dtype, absent.shape[1])
+    empty.absent = absent
+    return replace(like, numbers=empty, hours=like.hours and empty)
 
 
 def _sort(column: ColumnSummary) -> str:

@@ -61,6 +61,7 @@ class NumberSummary:
     values: NDArray[Any] = field(init=False)
     n_cells: NDArray[np.int64] = field(init=False)
     weights: Floats = field(init=False)
+    absent: Floats = field(init=False)  # (2, n_classes), missing cells, their weight
     rank_error: int = 0
     widest: int = 0  # cells of an interval of several numbers
     hashes: NDArray[np.uint64] | None = None  # the least ones, once numbers are joined
@@ -70,6 +71,7 @@ class NumberSummary:
         self.values = np.zeros(0, self.dtype)
         self.n_cells = np.zeros((0, self.n_classes), np.int64)
         self.weights = np.zeros((0, self.n_classes))
+        self.absent = np.zeros((2, self.n_classes))
 
     @property
     def most(self) -> int:
@@ -77,9 +79,19 @@ class NumberSummary:
         return max(1 << 12, min(MOST_NUMBERS, _MOST_COUNTS // self.n_classes))
 
     def add(
-        self, values: NDArray[Any], classes: Indices, weights: Floats | None
+        self,
+        values: NDArray[Any],
+        classes: Indices,
+        weights: Floats | None,
+        missing: NDArray[np.bool_] | None = None,
     ) -> None:
-        """Add the cells of some rows, none of them missing."""
+        """Add the cells of some rows."""
+        if missing is not None and missing.any():
+            own = None if weights is None else weights[missing]
+            self.absent[0] += np.bincount(classes[missing], minlength=self.n_classes)
+            self.absent[1] += np.bincount(classes[missing], own, self.n_classes)
+            values, classes = values[~missing], classes[~missing]
+            weights = None if weights is None else weights[~missing]
         if not len(values):
             return
         order = np.argsort(values, kind="stable")
@@ -113,6 +125,7 @@ class NumberSummary:
             n_cells = np.zeros((len(one.values), n_classes), np.int64)
             weights = np.zeros((len(one.values), n_classes))
             n_cells[:, places], weights[:, places] = one.n_cells, one.weights
+            both.absent[:, places] += one.absent
             both.merge(one.values.astype(dtype), n_cells, weights)
         return both
 
@@ -382,24 +395,22 @@ def stand_in_of_entries(
 
 def stand_in_of_numbers(spool: NumberSpool, rows: RowClasses) -> StandIn:
     """The short column for one of numbers or times."""
-    summary, absent = _summarised(spool, rows, 1)
-    hours = None
+    summary, hours = _summarised(spool, rows, 1), None
     if spool.times.startswith("dates") and summary.rank_error:
-        hours, _ = _summarised(spool, rows, HOUR)
-    return stand_in_of_summary(spool.name, summary, absent, spool.times, hours)
+        hours = _summarised(spool, rows, HOUR)
+    return stand_in_of_summary(spool.name, summary, spool.times, hours)
 
 
 def stand_in_of_summary(
     name: Name,
     summary: NumberSummary,
-    absent: Floats,
     times: str,
     hours: NumberSummary | None = None,
 ) -> StandIn:
     """The short column for one of numbers or times.
 
-    `absent` (2, n_classes) has number and weight of missing cells; `times` is "" for
-    numbers, "dates" or "durations". `hours` stand for dates of which not all are there.
+    `times` is "" for numbers, "dates" or "durations". `hours` stand for dates of which
+    not all are there.
     """
     error = summary.rank_error + summary.widest
     n_distinct = summary.n_distinct if error else None
@@ -410,6 +421,7 @@ def stand_in_of_summary(
         per_hour = int(hours.n_cells.sum(axis=1).max())
         error = hours.rank_error + hours.widest + per_hour
     places, classes = np.nonzero(summary.n_cells)
+    absent = summary.absent
     lacking = np.flatnonzero(absent[0])
     values = np.append(summary.values[places], np.zeros(len(lacking), summary.dtype))
     missing = np.arange(len(values)) >= len(places)
@@ -431,23 +443,13 @@ def stand_in_of_summary(
     return StandIn(column, every, weights, nothing, error, n_distinct)
 
 
-def _summarised(
-    spool: NumberSpool, rows: RowClasses, unit: int
-) -> tuple[NumberSummary, Floats]:
-    """Numbers by class, rounded down to a unit; missing cells and weight by class."""
+def _summarised(spool: NumberSpool, rows: RowClasses, unit: int) -> NumberSummary:
+    """Numbers by class, rounded down to a unit."""
     summary = NumberSummary(spool.dtype, rows.n_classes)
-    absent = np.zeros((2, rows.n_classes))
     for first, last in blocks(spool.n_rows, _SORTED_ROWS):
-        column = spool.cells(first, last)
-        classes, weights = rows.classes(first, last), rows.weights(first, last)
-        values, missing = values_of(column)
+        values, missing = values_of(spool.cells(first, last))
         if unit != 1:
             values = values // unit * unit
-        if missing is not None and missing.any():
-            own = None if weights is None else weights[missing]
-            absent[0] += np.bincount(classes[missing], minlength=rows.n_classes)
-            absent[1] += np.bincount(classes[missing], own, rows.n_classes)
-            values, classes = values[~missing], classes[~missing]
-            weights = None if weights is None else weights[~missing]
-        summary.add(values, classes, weights)
-    return summary, absent
+        classes, weights = rows.classes(first, last), rows.weights(first, last)
+        summary.add(values, classes, weights, missing)
+    return summary
