@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import bayleaf
 from bayleaf import BayesianNetworkEstimator, ValueHierarchy, read_network
 from bayleaf.classifiers.shared.structure_parameters import SETTINGS
+from bayleaf.scores.local_scores import AIC, BIC, MDL, BDeu, LocalScore, Unit
 from bayleaf.search.table_families import ScoreCache
 from offenders import check_each
 
@@ -267,6 +268,32 @@ def test_a_file_gives_the_same_model_back(
     ]
 
 
+@pytest.mark.parametrize("score", [MDL(0.5), BDeu(3.0), BIC()])
+def test_a_file_keeps_a_score_given_as_an_object(
+    score: LocalScore, tmp_path: Path
+) -> None:
+    model = BayesianNetworkEstimator(local_score=score, n_restarts=1, random_state=0)
+    model.fit(texts(dependent_rows(7)))
+    model.save(tmp_path / "model.json")
+    again = bayleaf.load(tmp_path / "model.json")
+    assert repr(again.local_score) == repr(score)
+    assert str(again.summary()) == str(model.summary())
+    assert getattr(again, "mdl_", None) == getattr(model, "mdl_", None)
+
+
+def test_a_score_that_users_write_is_shown_in_its_unit_and_cannot_be_saved(
+    tmp_path: Path,
+) -> None:
+    class BIC(AIC):
+        unit: ClassVar[Unit] = "bits"
+
+    model = BayesianNetworkEstimator(local_score=BIC(), random_state=0)
+    model.fit(texts(dependent_rows(7)))
+    assert f"{model.score_:.8g} bits" in str(model.summary())
+    with pytest.raises(TypeError, match="local_score holds a BIC, which has no place"):
+        model.save(tmp_path / "model.json")
+
+
 def test_merged_leaves_stay_shared_in_files(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     a, b = rng.integers(0, 4, 4000), rng.integers(0, 2, 4000)
@@ -374,6 +401,10 @@ def test_a_wrong_parameter_is_refused_in_a_sentence() -> None:
             ({"time_limit": 0}, "time_limit must be > 0"),
             ({"cache_size": -1}, "cache_size must be an integer >= 0"),
             ({"penalty_weight": -1.0}, "penalty_weight must be"),
+            (
+                {"penalty_weight": 2.0, "local_score": "bic"},
+                "local_score='bic' does not look at penalty_weight; leave it out, or",
+            ),
             ({"missing": "skip"}, "missing must be one of"),
             ({"smoothing": "auto"}, "smoothing must be one of"),
         ],
@@ -397,6 +428,7 @@ def test_a_parameter_of_the_wrong_type_is_refused() -> None:
             {"n_jobs": "two"},
             {"merge_leaves": "yes"},
             {"cache_size": 1e5},
+            {"local_score": 3},
         ],
         check,
     )

@@ -104,16 +104,26 @@ def tree_score(name: str, child: int, root: Node, codes: Codes) -> float:
 
 
 def leaf_term(name: str, counts: Sequence[float], share: float, total: float) -> float:
-    """Score of the data and parameters of one leaf."""
+    """Score of the data and parameters of one leaf, or of one row of a table.
+
+    `share` is that of all configurations that it stands for, `total` the weight of the
+    whole table.
+    """
     n, r = sum(counts), len(counts)
-    if name in ("bdeu", "k2"):
-        prior = share / r if name == "bdeu" else 1.0
+
+    def marginal(prior: float) -> float:
         value = math.lgamma(r * prior) - math.lgamma(n + r * prior)
         return value + sum(math.lgamma(c + prior) - math.lgamma(prior) for c in counts)
+
     likelihood = sum(c * math.log(c / n) for c in counts if c)
-    if name == "mdl":
-        return likelihood / math.log(2) - 0.5 * (r - 1) * math.log2(total)
-    return likelihood - (r - 1) * (1.0 if name == "aic" else 0.5 * math.log(total))
+    formulas = {
+        "mdl": lambda: likelihood / math.log(2) - 0.5 * (r - 1) * math.log2(total),
+        "bic": lambda: likelihood - 0.5 * (r - 1) * math.log(total),
+        "aic": lambda: likelihood - (r - 1),
+        "bdeu": lambda: marginal(share / r),
+        "k2": lambda: marginal(1.0),
+    }
+    return formulas[name]()
 
 
 def children_groups(

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from bayleaf import BayesianNetworkEstimator
+from bayleaf.models.network_structure import NamedGraph
 from bayleaf.scores import LOCAL_SCORES, LocalScore, resolve_score
-from bayleaf.scores.local_scores import MDL, BDeu
+from bayleaf.scores.local_scores import MDL, BDeu, log_likelihood
 from offenders import check_each
+from oracles.tree_networks import leaf_term
 
 
 @pytest.fixture
@@ -21,31 +25,10 @@ def counts() -> np.ndarray:
     return table
 
 
-def likelihood(counts: np.ndarray, log) -> float:
-    return sum(
-        float(cell) * log(cell / sum(row)) for row in counts for cell in row if cell
-    )
-
-
-def marginal(counts: np.ndarray, prior: float) -> float:
-    total = 0.0
-    for row in counts:
-        strength = prior * len(row)
-        total += math.lgamma(strength) - math.lgamma(strength + sum(row))
-        total += sum(math.lgamma(prior + x) - math.lgamma(prior) for x in row)
-    return total
-
-
 def expected(name: str, counts: np.ndarray) -> float:
     """What a score's formula gives, with N four times what the table holds."""
-    n_parameters, weight = 2 * len(counts), 4 * counts.sum()
-    return {
-        "mdl": likelihood(counts, math.log2) - 0.5 * n_parameters * math.log2(weight),
-        "bic": likelihood(counts, math.log) - 0.5 * n_parameters * math.log(weight),
-        "aic": likelihood(counts, math.log) - n_parameters,
-        "bdeu": marginal(counts, 1 / 15),
-        "k2": marginal(counts, 1.0),
-    }[name]
+    share, weight = 1 / len(counts), 4 * counts.sum()
+    return sum(leaf_term(name, row, share, weight) for row in counts.tolist())
 
 
 def test_a_score_equals_its_formula(counts: np.ndarray) -> None:
@@ -120,7 +103,7 @@ def test_no_weight_at_all_scores_zero() -> None:
 
 def test_the_weight_of_the_penalty_leaves_the_data_alone(counts: np.ndarray) -> None:
     free = MDL(0.0).rows_score(counts, 5, 40.0)
-    assert free == pytest.approx(likelihood(counts, math.log2))
+    assert free == pytest.approx(log_likelihood(counts) / math.log(2))
     half = MDL(0.5).rows_score(counts, 5, 40.0)
     assert half == pytest.approx((free + MDL().rows_score(counts, 5, 40.0)) / 2)
 
@@ -137,6 +120,14 @@ def test_a_bad_setting_is_named() -> None:
             (lambda: MDL(-1.0), "penalty_weight must be a finite number of at least 0"),
             (lambda: MDL(math.nan), "penalty_weight must be"),
             (lambda: BDeu(0.0), "equivalent_sample_size must be"),
+            (
+                lambda: resolve_score("bic", penalty_weight=2.0),
+                "'bic' does not look at penalty_weight; leave it out, or take mdl",
+            ),
+            (
+                lambda: resolve_score(MDL(), equivalent_sample_size=2.0),
+                "does not look at equivalent_sample_size; leave it out, or take bdeu",
+            ),
         ],
         check,
     )
@@ -147,3 +138,24 @@ def test_a_score_stands_for_itself_and_settings_arrive() -> None:
     assert resolve_score(score) is score
     assert resolve_score("bdeu", equivalent_sample_size=3.0) == score
     assert resolve_score("mdl", penalty_weight=0.25) == MDL(0.25)
+
+
+def test_what_is_no_score_is_named() -> None:
+    with pytest.raises(TypeError, match="local_score must be a name or a LocalScore"):
+        resolve_score(3)
+
+
+def test_every_score_is_named_where_users_choose_one() -> None:
+    guide = Path(__file__).parents[2] / "docs" / "structure-learning.md"
+    places = {
+        "BayesianNetworkEstimator": BayesianNetworkEstimator.__doc__,
+        "NamedGraph.score": NamedGraph.score.__doc__,
+        "resolve_score": resolve_score.__doc__,
+        "docs/structure-learning.md": guide.read_text(encoding="utf-8"),
+    }
+
+    def check(name: str) -> None:
+        lacking = [place for place, text in places.items() if f'"{name}"' not in text]
+        assert not lacking, f"add its name to {lacking}"
+
+    check_each(LOCAL_SCORES, check)

@@ -58,7 +58,7 @@ from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.networks.structured_network import n_distributions
 from bayleaf.models.page_model import DENSITY, PageModel
 from bayleaf.results.document import Items, Part
-from bayleaf.scores.local_scores import resolve_score
+from bayleaf.scores.local_scores import Unit, resolve_score
 from bayleaf.streams.streamed import is_streamed
 from bayleaf.typing import BatchesLike, NumbersLike, RowsLike
 from bayleaf.wording import brief, brief_names, counted
@@ -567,6 +567,7 @@ class BayesianNetworkEstimator(StructureParameters, DensityMixin, TableEstimator
             n_free_parameters=self.n_free_parameters_,
             n_table_parameters=self.n_table_parameters_,
             local_score=resolve_score(self.local_score).name,
+            unit=resolve_score(self.local_score).unit,
             score=self.score_,
             log_likelihood=self.log_likelihood_,
             edges=tuple(self.edges_),
@@ -596,7 +597,7 @@ class BayesianNetworkEstimator(StructureParameters, DensityMixin, TableEstimator
         super()._restore(saved)
         self.network_ = saved.model
         self.score_ = saved.score
-        if self.local_score == "mdl":
+        if resolve_score(self.local_score).name == "mdl":
             self.mdl_ = -saved.score
         self.log_likelihood_ = saved.log_likelihood
         self._n_training_rows = saved.rows or 0.0
@@ -626,8 +627,10 @@ class DensitySummary(FittedSummary):
         `n_parameters` of full tables over the same arcs.
     local_score : str
         Name of the score that the search made large.
+    unit : {"bits", "nats"}
+        What it is measured in.
     score : float
-        What it came to: minus bits for MDL, nats for the others.
+        What it came to.
     log_likelihood : float
         Log-likelihood (nats) of the training rows.
     edges : tuple of (parent, child)
@@ -654,6 +657,7 @@ class DensitySummary(FittedSummary):
     n_free_parameters: int
     n_table_parameters: int
     local_score: str
+    unit: Unit
     score: float
     log_likelihood: float
     edges: tuple[tuple[Name, Name], ...]
@@ -667,7 +671,7 @@ class DensitySummary(FittedSummary):
     def facts(self) -> list[tuple[str, str]]:
         """Setting, sizes and scores."""
         bits = self.log_likelihood / math.log(2.0)
-        score = self.score / (1.0 if self.local_score == "mdl" else math.log(2.0))
+        score = self.score / (1.0 if self.unit == "bits" else math.log(2.0))
         facts = [
             ("setting", self.setting),
             ("variables", str(self.n_variables)),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from inspect import signature
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ Counts = NDArray[np.float64]
 Scores = NDArray[np.float64]
 
 
+@runtime_checkable
 class LocalScore(Protocol):
     """Score of one variable's distribution given its parents; larger is better.
 
@@ -131,7 +133,7 @@ class AIC(ParametersOnly):
     """
 
     name = "aic"
-    unit: Unit = "nats"
+    unit: ClassVar[Unit] = "nats"
 
     def rows_score(self, counts: Counts, n_rows: float, total_weight: float) -> Scores:
         """Score data and parameters (nats), see `LocalScore.rows_score`."""
@@ -146,7 +148,7 @@ class BIC(ParametersOnly):
     """
 
     name = "bic"
-    unit: Unit = "nats"
+    unit: ClassVar[Unit] = "nats"
 
     def rows_score(self, counts: Counts, n_rows: float, total_weight: float) -> Scores:
         """Score data and parameters (nats), see `LocalScore.rows_score`."""
@@ -166,7 +168,7 @@ class BDeu(ParametersOnly):
 
     equivalent_sample_size: float = 1.0
     name = "bdeu"
-    unit: Unit = "nats"
+    unit: ClassVar[Unit] = "nats"
     # Each row has its share of the prior, which depends on how many rows there are.
     adds_over_rows = False
 
@@ -204,7 +206,7 @@ class K2(ParametersOnly):
     """
 
     name = "k2"
-    unit: Unit = "nats"
+    unit: ClassVar[Unit] = "nats"
 
     def rows_score(self, counts: Counts, n_rows: float, total_weight: float) -> Scores:
         """Score data and parameters (nats), see `LocalScore.rows_score`."""
@@ -228,7 +230,7 @@ class MDL:
 
     penalty_weight: float = 1.0
     name = "mdl"
-    unit: Unit = "bits"
+    unit: ClassVar[Unit] = "bits"
     adds_over_rows = True
 
     def __post_init__(self) -> None:
@@ -268,7 +270,7 @@ class MDL:
         return -self.penalty_weight * math.log2(n_leaves)
 
 
-LOCAL_SCORES: dict[str, Callable[[], LocalScore]] = {
+LOCAL_SCORES: dict[str, type[Any]] = {
     "mdl": MDL,
     "bic": BIC,
     "bdeu": BDeu,
@@ -285,6 +287,8 @@ def resolve_score(
 ) -> LocalScore:
     """Give the score of a name; a score stands for itself.
 
+    A score whose class has a field of the name of a weight takes it.
+
     Parameters
     ----------
     score : {"mdl", "bic", "bdeu", "aic", "k2"} or LocalScore
@@ -297,22 +301,43 @@ def resolve_score(
     Raises
     ------
     ValueError
-        If there is no score of this name, or a weight is out of range.
+        If there is no score of this name, or a weight is out of range, or other than 1
+        where the score has none.
+    TypeError
+        If it is neither a name nor a score.
 
     Examples
     --------
     >>> resolve_score("mdl").unit
     'bits'
     """
-    if not isinstance(score, str):
-        return score
-    if score not in LOCAL_SCORES:
+    if not isinstance(score, str | LocalScore):
+        raise TypeError(
+            f"local_score must be a name or a LocalScore, got {quoted(score)}"
+        )
+    if isinstance(score, str) and score not in LOCAL_SCORES:
         raise ValueError(
             f"local_score must be one of {name_list(list(LOCAL_SCORES))}, got "
             f"{quoted(score)}"
         )
-    if score == "mdl":
-        return MDL(penalty_weight)
-    if score == "bdeu":
-        return BDeu(equivalent_sample_size)
-    return LOCAL_SCORES[score]()
+    weights = {
+        "penalty_weight": penalty_weight,
+        "equivalent_sample_size": equivalent_sample_size,
+    }
+    taken = _weights(score) if isinstance(score, str) else []
+    for name, weight in weights.items():
+        if weight != 1.0 and name not in taken:
+            others = [other for other in LOCAL_SCORES if name in _weights(other)]
+            raise ValueError(
+                f"local_score={quoted(score)} does not look at {name}; leave it out, "
+                f"or take {name_list(others)}"
+            )
+    if not isinstance(score, str):
+        return score
+    made: LocalScore = LOCAL_SCORES[score](**{name: weights[name] for name in taken})
+    return made
+
+
+def _weights(score: str) -> list[str]:
+    """The parameters of a score of this name."""
+    return list(signature(LOCAL_SCORES[score]).parameters)

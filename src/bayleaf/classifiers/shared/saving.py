@@ -21,6 +21,7 @@ from bayleaf.data.value_hierarchy import ValueHierarchy
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.support.support_counts import SupportCounts
+from bayleaf.scores.local_scores import LOCAL_SCORES
 
 # What stands for a mapping, such as value hierarchies by column.
 _MAPPING = "mapping"
@@ -30,6 +31,7 @@ _PARAMETER_OBJECTS: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
         *map(type, smoothing_rules.SMOOTHINGS_BY_NAME.values()),
+        *LOCAL_SCORES.values(),
         discretizers.EqualFrequencyDiscretizer,
         discretizers.EqualWidthDiscretizer,
         discretizers.MDLPDiscretizer,
@@ -166,7 +168,7 @@ def parameter_to(name: str, value: Any) -> Any:
     if isinstance(value, np.random.RandomState | np.random.Generator):
         # The state of a generator is spent by fitting; there is nothing to keep.
         return None
-    if type(value).__name__ in _PARAMETER_OBJECTS:
+    if type(value) is _PARAMETER_OBJECTS.get(type(value).__name__):
         inner = value.get_params() if hasattr(value, "get_params") else vars(value)
         return {
             "object": type(value).__name__,

@@ -38,7 +38,7 @@ from bayleaf.latent.structure_learning import (
     StructureOptions,
 )
 from bayleaf.scores.arc_prior import ArcPrior
-from bayleaf.scores.local_scores import LOCAL_SCORES, LocalScore, Unit, resolve_score
+from bayleaf.scores.local_scores import LocalScore, Unit, resolve_score
 from bayleaf.search.climb import SearchProgress
 from bayleaf.search.constraints import Edge
 from bayleaf.search.hierarchy_learning import check_linkage
@@ -95,8 +95,6 @@ class StructureParameters(HierarchyParameters, EdgeParameters):
                 "which keep a hierarchy until its last split goes; take "
                 "abstraction='local', or local_structure='table'"
             )
-        if isinstance(self.local_score, str):
-            check_choice("local_score", self.local_score, tuple(LOCAL_SCORES))
         check_linkage(self.linkage, self.linkage_arity)
         check_choice("table_search", self.table_search, get_args(TableSearch))
         check_choice("tree_search", self.tree_search, TREE_SEARCHES)
@@ -106,6 +104,7 @@ class StructureParameters(HierarchyParameters, EdgeParameters):
         if self.max_parents is not None:
             check_count("max_parents", self.max_parents, 0)
         check_threshold("penalty_weight", self.penalty_weight, none_too=False)
+        resolve_score(self.local_score, penalty_weight=self.penalty_weight)
         check_threshold("time_limit", self.time_limit)
         check_count("cache_size", self.cache_size, 0)
         _check_belongings(self)
