@@ -26,6 +26,8 @@ Kind = type[BayesianClassifier]
 # As they come, these take longer to fit than all others; variants of them are quick.
 COSTLY = ("auto", "network", "latent_class")
 KINDS: dict[str, Kind] = {**CLASSIFIERS, **VARIANTS}
+# Those that leave missing cells out as others do, but score no joint probabilities.
+NOT_JOINT: tuple[Kind, ...] = (HierarchicalMixtureNBClassifier, WeightedKDB)
 # Those with numbers as numbers take turns: every test runs one of them.
 NUMERIC = ("gaussian_nb", "gaussian_tan", "gaussian_kdb", "weighted_kdb")
 # A test of every classifier is split in so many, so that each stays short.
@@ -34,10 +36,7 @@ N_GROUPS = 3
 
 def is_joint(kind: Kind) -> bool:
     """Return whether a model gives probabilities of rows: it sums missing cells out."""
-    # A mixture of posteriors leaves missing features out, but scores classes alone.
-    if kind in (HierarchicalMixtureNBClassifier, WeightedKDB):
-        return False
-    return _default(kind, "missing") == "marginalize"
+    return kind not in NOT_JOINT and _default(kind, "missing") == "marginalize"
 
 
 def has_smoothing(kind: Kind) -> bool:

@@ -37,6 +37,7 @@ from bayleaf.explain import (
 from bayleaf.explorer import explorer_html
 from bayleaf.graph.dag import DAG
 from bayleaf.io import ModelFileError, register_model_kind
+from bayleaf.io.native.kinds import KINDS, FittedModel
 from bayleaf.models import BayesianNetwork, ModelKind
 from bayleaf.models.support.support_counts import (
     RowFacts,
@@ -53,7 +54,7 @@ Table = tuple[pd.DataFrame, NDArray[np.str_]]
 
 
 @register_model_kind("one_feature")
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OneFeatureModel(ModelKind):
     """The class from a single feature; all others are independent of both."""
 
@@ -155,6 +156,10 @@ class OneFeatureModel(ModelKind):
 class OneFeatureClassifier(BayesianClassifier):
     """The feature that tells most of the class."""
 
+    def _check(self) -> None:
+        if self.smoothing == "auto":
+            raise ValueError("smoothing='auto' is not defined here; name a rule")
+
     def _learn(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
@@ -253,6 +258,7 @@ def test_summary_structure_and_tables_are_written(fitted: OneFeatureClassifier) 
     assert header[0] == "class"
     assert [row[1:] for row in rows] == fitted.model_.given_class.tolist()
     assert "OneFeatureModel" in fitted.model_._repr_html_()
+    assert "; 11 free parameters>" in repr(fitted.model_)
 
 
 def test_explanations_add_up(fitted: OneFeatureClassifier, table: Table) -> None:
@@ -318,6 +324,17 @@ def test_a_file_without_distributions_is_refused(
     text = path.read_text(encoding="utf-8").replace(number, "-0.25")
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ModelFileError, match="a table holds no distributions"):
+        bayleaf.load(path)
+
+
+def test_a_kind_that_is_not_imported_yet_is_named_with_the_remedy(
+    fitted: OneFeatureClassifier, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "model.json"
+    fitted.save(path)
+    monkeypatch.delitem(KINDS[FittedModel].maps[0], "one_feature")
+    sentence = "type is 'one_feature', which no imported module registers; import the"
+    with pytest.raises(ModelFileError, match=sentence):
         bayleaf.load(path)
 
 

@@ -222,6 +222,20 @@ def test_zeros_of_maximum_likelihood_are_never_nan(kind: Any) -> None:
     model.explain(possible[:2])
 
 
+@each_kind(has_smoothing)
+def test_smoothing_is_chosen_or_the_choice_is_refused_in_a_sentence(kind: Any) -> None:
+    frame, y = mixed_frame(40)
+    refusal = ""
+    model = kind(smoothing="auto", random_state=0)
+    try:
+        model.fit(frame[["weather", "guests"]], y)
+    except (ValueError, AttributeError) as error:
+        refusal = str(error)
+    assert hasattr(model, "smoothing_") or refusal.startswith("smoothing='auto'"), (
+        f"choose the rule by _chosen_smoothing, or refuse it in _check: {refusal}"
+    )
+
+
 @each_kind()
 def test_threads_change_no_bit(kind: Any) -> None:
     frame, y = mixed_frame()
@@ -287,7 +301,7 @@ def test_a_method_without_chance_ignores_the_random_state(
     frame, y = mixed_frame()
     assert _bits(kind(random_state=state).fit(frame, y), frame) == _bits(
         fitted(kind)[0], frame
-    )
+    ), "a classifier that draws annotates random_state, as HNBClassifier does"
 
 
 @each_kind()

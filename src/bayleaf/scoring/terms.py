@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bayleaf.cpds.distribution import CPD
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.scoring.partial_cases import Sharing
-from bayleaf.wording import quoted
+from bayleaf.wording import brief_fields, quoted
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -69,6 +69,8 @@ class Look:
     # Codes (n_codes,) of the owner under which the term counts, if not under all.
     gate: Flags | None = None
 
+    __repr__ = brief_fields
+
     @classmethod
     def constant(cls, values: Floats) -> Look:
         """The same nats for all rows, shape (n_outputs,), owned by the prior."""
@@ -116,6 +118,8 @@ class Counts:
     # Prior weight of each state, of all together, and by the states' shares.
     pseudo: tuple[float, float, float]
     n_classes: int
+
+    __repr__ = brief_fields
 
     @cached_property
     def looks(self) -> tuple[Look, ...]:
@@ -243,6 +247,8 @@ class Density:
     freedom: Floats  # Degrees of freedom of each class.
     constants: Floats  # Constant of the log density of each class.
 
+    __repr__ = brief_fields
+
 
 @dataclass(frozen=True, eq=False)
 class Tree:
@@ -257,6 +263,8 @@ class Tree:
     # Nats of a row that ends there, in a leaf or because its cell is missing.
     values: Floats
 
+    __repr__ = brief_fields
+
 
 @dataclass(frozen=True, eq=False)
 class Factor:
@@ -265,6 +273,8 @@ class Factor:
     child: int
     variables: tuple[int, ...]
     logs: Floats
+
+    __repr__ = brief_fields
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,6 +285,8 @@ class SumOut:
     network: Factorisation
     order: tuple[int, ...]  # Features in the order in which their evidence is added.
     weight: float = 1.0  # What the log is multiplied by.
+
+    __repr__ = brief_fields
 
     @property
     def cards(self) -> tuple[int, ...]:
@@ -316,6 +328,8 @@ class Bank:
     # The member that each node is a part of, if several are part of one.
     members: Whole | None = None
 
+    __repr__ = brief_fields
+
     @property
     def member_of(self) -> Whole:
         """The member that each node is a part of."""
@@ -335,6 +349,8 @@ class LogSum:
     # What scores a row for which all members are impossible in all classes.
     fallback: tuple[Look, ...] = ()
 
+    __repr__ = brief_fields
+
 
 Term = Look | Counts | Density | Tree | SumOut | LogSum
 
@@ -347,6 +363,8 @@ class ScoringProgram:
     base: Floats
     terms: tuple[Term, ...]
     sharing: Sharing | None = None  # Weights of terms where features are unknown.
+
+    __repr__ = brief_fields
 
     def given(self, known: Flags) -> ScoringProgram:
         """The program of rows that know some features (n_features,) and no others."""

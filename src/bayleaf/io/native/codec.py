@@ -25,7 +25,7 @@ from bayleaf.cpds.tree_cpd import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.archive import Array, ArrayReader
-from bayleaf.io.native.kinds import KINDS, word_of
+from bayleaf.io.native.kinds import KINDS, FittedModel, word_of
 from bayleaf.io.native.networks import PackedNetworks
 from bayleaf.wording import brief_fields
 
@@ -193,6 +193,11 @@ class Decoder:
     def _one_of(self, kinds: Mapping[str, Any], value: Any, where: str) -> Any:
         """An object of the class that its type names."""
         word = _object(value, where).get("type")
+        if kinds is KINDS[FittedModel] and isinstance(word, str) and word not in kinds:
+            raise ModelFileError(
+                f"{where}.type is {word[:50]!r}, which no imported module registers; "
+                "import the module of this kind of model first"
+            )
         kind = kinds[_choice(tuple(kinds), word, f"{where}.type")]
         if kind is not TreeCPD:
             return self._dataclass(kind, value, where)
