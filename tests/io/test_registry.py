@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 
@@ -14,12 +15,15 @@ from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.io import ModelFileError, read_network, write_network
-from bayleaf.io.registry import FORMATS
+from bayleaf.io.conversion import _WRITE_ONLY
+from bayleaf.io.registry import FORMATS, GRAPHS
 from bayleaf.models.bayesian_network import BayesianNetwork
 from offenders import check_each
 
+MEMBERS = {suffix: dir(import_module(module)) for suffix, module in FORMATS.items()}
+READ = [suffix for suffix in FORMATS if "read" in MEMBERS[suffix]]
 # DSL files are read alone.
-WRITTEN = [suffix for suffix in FORMATS if suffix != ".dsl"]
+WRITTEN = [suffix for suffix in READ if "write" in MEMBERS[suffix]]
 
 
 @pytest.fixture
@@ -79,6 +83,30 @@ def test_a_format_that_is_only_read_names_the_one_to_write(
         write_network(coin, tmp_path / "a.dsl")
 
 
+def test_formats_in_one_direction_name_what_else_to_do(
+    coin: BayesianNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(FORMATS, ".flow", "bayleaf.io.formats.mermaid")
+    write_network(coin, tmp_path / "coin.flow")
+    with pytest.raises(
+        ValueError, match=r"coin\.flow can only be written; read a file"
+    ):
+        read_network(tmp_path / "coin.flow")
+    monkeypatch.setitem(FORMATS, ".old", "bayleaf.io.formats.lexer")
+    with pytest.raises(ValueError, match=r"coin\.old can only be read; write \.json"):
+        write_network(coin, tmp_path / "coin.old")
+
+
+def test_the_table_of_formats_lists_every_suffix() -> None:
+    page = Path(__file__).parents[2] / "docs" / "networks" / "files.md"
+    rows = [line for line in page.read_text("utf-8").split("\n") if line[:2] == "| "]
+
+    def check(suffix: str) -> None:
+        assert any(f"`{suffix}`" in row for row in rows), f"add {suffix} to {page.name}"
+
+    check_each([*FORMATS, *GRAPHS, *_WRITE_ONLY], check)
+
+
 def test_a_file_that_is_missing_raises_the_error_of_the_system(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         read_network(tmp_path / "nothing.bif")
@@ -91,7 +119,7 @@ def test_an_empty_file_is_refused(tmp_path: Path) -> None:
         with pytest.raises(ModelFileError, match=rf"empty\{suffix}"):
             read_network(path)
 
-    check_each(FORMATS, check)
+    check_each(READ, check)
 
 
 @pytest.mark.slow

@@ -11,8 +11,8 @@ from bayleaf.io.formats.source_file import MAX_BYTES
 from bayleaf.io.packed import inner_name, packing_into, unpacked
 from bayleaf.models.bayesian_network import BayesianNetwork
 
-# Module of each suffix: it offers `read(path)`, which gives a BayesianNetwork, and
-# `write(network, path)`. Modules are loaded when a file asks for them.
+# Module of each suffix: it offers `read(path)`, which gives a BayesianNetwork, or
+# `write(network, path)`, or both. Modules are loaded when a file asks for them.
 FORMATS = {
     ".json": "bayleaf.io.native.network_json",
     ".bif": "bayleaf.io.formats.bif",
@@ -75,11 +75,17 @@ def read_network(
     NetworkFileError
         If the file cannot be used: one sentence with file and line.
     ValueError
-        If the suffix is none of a known format, or the encoding is unknown.
+        If the suffix is none of a known format or of one that is only written, or the
+        encoding is unknown.
     OSError
         If the file cannot be opened.
     """
     module = _module(path)
+    if not hasattr(module, "read"):
+        raise ValueError(
+            f"files such as {Path(path).name} can only be written; read a file of "
+            "another format, such as .json"
+        )
     limit = max_bytes
     if limit is None:
         limit = getattr(module, "MAX_BYTES", MAX_BYTES)
@@ -135,7 +141,7 @@ def write_network(
     if not hasattr(module, "write"):
         raise ValueError(
             f"files such as {Path(path).name} can only be read; write "
-            f"{_INSTEAD[module.__name__]}, which the same programs read"
+            f"{_INSTEAD.get(module.__name__, '.json')} in its place"
         )
     limits = {} if max_table_cells is None else {"max_table_cells": max_table_cells}
     with packing_into(path) as plain:

@@ -18,8 +18,8 @@ def convert(
         Network file (json, bif, net, oobn, xdsl, dsl, xml, uai, dne, dsc, xbn, pgmx,
         elv), packed if .gz or .bz2 follows, or model file of a classifier.
     target
-        File to write: any of these but dsl, or dot, or pmml for classifiers; .gz or
-        .bz2 after it packs the file.
+        File to write: any of these but dsl; dot, mmd or dagitty for the graph alone;
+        pmml for classifiers; .gz or .bz2 after it packs the file.
     normalize
         Divide each distribution of the source by its sum: for counts or percent.
     encoding
