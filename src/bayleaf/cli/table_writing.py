@@ -14,7 +14,8 @@ import pyarrow.csv as pa_csv
 from bayleaf.cli.table_reading import as_number
 from bayleaf.data.files.csv_reading import arrow_file
 from bayleaf.data.files.csv_rows import CsvRows
-from bayleaf.data.files.file_kinds import ONLY_READ
+from bayleaf.data.files.declared_files import DECLARED
+from bayleaf.data.files.file_kinds import WORKBOOKS
 from bayleaf.io.atomic import replacing
 
 # A spreadsheet takes a cell that begins so for a formula (OWASP, CSV injection).
@@ -36,7 +37,7 @@ def writing(
     a CSV file, CSV has these as they are, with the columns that a batch has more; and
     texts in place of those of the file, where the function is given any.
     """
-    if Path(output).suffix.lower() in ONLY_READ:
+    if Path(output).suffix.lower() in (*WORKBOOKS, *DECLARED):
         raise ValueError(
             f"tables are written as CSV or Parquet, got {output}; let the name of the "
             "output end in .csv"

@@ -21,8 +21,9 @@ import pyarrow as pa
 import pyarrow.dataset as pa_dataset
 
 from bayleaf.data.files.csv_reading import declares_columns
+from bayleaf.data.files.declared_files import DECLARED
 from bayleaf.data.files.file_format import FileFormat
-from bayleaf.data.files.file_kinds import ONLY_READ, PARQUET, inner_suffix
+from bayleaf.data.files.file_kinds import PARQUET, WORKBOOKS, inner_suffix
 from bayleaf.data.files.table_files import present_cells
 from bayleaf.data.reading_plan import ReadingPlan
 from bayleaf.data.tables.columns import Name
@@ -360,12 +361,14 @@ def _listed(table: Sequence[Any]) -> list[str]:
 def file_kind(path: str) -> str:
     """The kind of a file by its name: "parquet", "csv" or "other".
 
-    Workbooks, ARFF and files of Stata are CSV, as their cells are read as texts.
+    Workbooks and files that declare their columns are CSV, as their cells are read as
+    texts.
     """
     suffix = inner_suffix(path)
     if suffix in PARQUET:
         return "parquet"
-    return "csv" if suffix in (".csv", ".tsv", ".txt", *ONLY_READ) else "other"
+    as_text = (".csv", ".tsv", ".txt", *WORKBOOKS, *DECLARED)
+    return "csv" if suffix in as_text else "other"
 
 
 def _files(

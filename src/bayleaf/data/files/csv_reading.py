@@ -26,7 +26,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from bayleaf.data.files.arff_files import ArffFile
 from bayleaf.data.files.csv_dialects import (
     Dialect,
     collapse_blanks,
@@ -35,16 +34,15 @@ from bayleaf.data.files.csv_dialects import (
     total_row,
 )
 from bayleaf.data.files.csv_rows import CsvRows
+from bayleaf.data.files.declared_files import DECLARED, DeclaredFile
 from bayleaf.data.files.file_facts import FileFacts
 from bayleaf.data.files.file_format import BLANK, SEPARATORS, FileFormat
 from bayleaf.data.files.file_kinds import (
     CODECS,
-    STATA,
     WORKBOOK,
     inner_suffix,
     other_kind,
 )
-from bayleaf.data.files.stata_files import StataFile
 from bayleaf.data.files.text_encodings import encoding_hint
 from bayleaf.data.files.workbooks import sheet_text
 from bayleaf.data.text_forms import NO_SIGNS, TRUTHS, TextEvidence, file_signs
@@ -192,8 +190,8 @@ def csv_format(source: str, form: FileFormat) -> tuple[str, str]:
 
 
 def declares_columns(source: str) -> bool:
-    """Whether a file's name ends as those of ARFF and Stata do."""
-    return inner_suffix(source) in (".arff", ".dta")
+    """Whether a file is of a kind that declares its columns, by its name."""
+    return inner_suffix(source) in DECLARED
 
 
 def form_of(source: str, form: FileFormat) -> FileFormat:
@@ -254,18 +252,18 @@ def _unpacking(source: str) -> Iterator[None]:
 
 
 def _opened(source: str, form: FileFormat, rows: CsvRows | None = None) -> _Start:
-    """The beginning of a source that is CSV, ARFF, a workbook or a file of Stata.
+    """The beginning of a source that is CSV, a workbook or declares its columns.
 
     ValueError if it is a file of another kind; reading raises UnicodeDecodeError if the
     text has another encoding.
     """
     stream = _unpacked(source)
     first = _peeked(stream)
-    if inner_suffix(source) == ".dta":
-        stata = StataFile(io.BytesIO(stream.read()), called(source))
-        return _Start.of_declared(stata, STATA, stream, source, form, rows)
-    is_arff = inner_suffix(source) == ".arff"
-    other = None if is_arff else other_kind(first, inner_suffix(source))
+    declared = DECLARED.get(inner_suffix(source))
+    if declared is not None and declared.is_binary:
+        file = declared.read(io.BytesIO(stream.read()), called(source))
+        return _Start.of_declared(file, declared.called, stream, source, form, rows)
+    other = None if declared else other_kind(first, inner_suffix(source))
     if other is not None and other[0] == WORKBOOK:
         content = io.BytesIO(stream.read())
         sheet, lines = sheet_text(content, called(source), form.sheet)
@@ -283,10 +281,10 @@ def _opened(source: str, form: FileFormat, rows: CsvRows | None = None) -> _Star
         )
     encoding = _encoding_of(first, form)
     text = _as_utf8(stream, first, encoding, rows)
-    if is_arff:
+    if declared is not None:
         lines = io.TextIOWrapper(text, "utf-8-sig", newline=None)
-        arff = ArffFile(lines, called(source))
-        start = _Start.of_declared(arff, "ARFF", text, source, form, rows)
+        file = declared.read(lines, called(source))
+        start = _Start.of_declared(file, declared.called, text, source, form, rows)
     else:
         start = _Start.of_stream(text, source, form, rows)
     name = encoding.upper().replace("-SIG", " with a byte-order mark")
@@ -595,7 +593,7 @@ class _Start(NamedTuple):
     @classmethod
     def of_declared(
         cls,
-        file: ArffFile | StataFile,
+        file: DeclaredFile,
         kind: str,
         stream: IO[bytes],
         source: str,

@@ -9,8 +9,7 @@ from pathlib import Path
 CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
 PARQUET = (".parquet", ".pq")
 JSON = (".json", ".jsonl", ".ndjson")
-# Tables of text in files of their own kinds, which are read but not written.
-ONLY_READ = (".xlsx", ".xlsm", ".arff", ".dta")
+WORKBOOKS = (".xlsx", ".xlsm")
 _EXPORT = "save the table as CSV or Parquet"
 _UNPACK = "unpack it, or let its name end in "
 WORKBOOK, STATA = "an Excel workbook (.xlsx)", "a Stata file (.dta)"
@@ -61,7 +60,7 @@ def other_kind(start: bytes, suffix: str = "") -> tuple[str, str] | None:
     The suffix of its name distinguishes workbooks from other archives.
     """
     start = start.removeprefix(b"\xef\xbb\xbf")
-    if start.startswith(b"PK\x03\x04") and suffix in (".xlsx", ".xlsm"):
+    if start.startswith(b"PK\x03\x04") and suffix in WORKBOOKS:
         return WORKBOOK, _EXPORT
     kinds = ((kind, hint) for sign, kind, hint in _KINDS if re.match(sign, start))
     return next(kinds, None)
