@@ -20,7 +20,7 @@ from bayleaf.scoring.terms import Look, Term
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PairsModel(ModelKind):
     """Nats of each state, and of each pair of states of neighbours; no network.
 
