@@ -34,8 +34,8 @@ class Expression(NamedTuple):
 EXPRESSIONS = [
     Expression(r"\btold\b", "reported, passed, message", 264),
     Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 161),
-    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 366),
-    Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 211),
+    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 365),
+    Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 210),
     Expression(r"\b(hears|wish|wishes|wished)\b", "receives, request", 0),
     Expression(r"\b(knows|asks)\b", "has, contains, queries, requests", 69),
     Expression(
@@ -175,7 +175,7 @@ def test_names_to_avoid_are_not_given_again() -> None:
 def test_constants_are_limits_by_max_and_min() -> None:
     counts = name_counts()
     limits = sum(n for name, n in counts.items() if re.match("(?i)(most|least)_", name))
-    wrong = verdict("names most_..., least_...", "max_..., min_...", 170, limits)
+    wrong = verdict("names most_..., least_...", "max_..., min_...", 169, limits)
     assert wrong is None, wrong
 
 

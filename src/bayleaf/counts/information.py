@@ -33,22 +33,6 @@ _LOGS = 65_536
 _UNDERFLOW = 1e-260
 
 
-def entropy(counts: Counts) -> float:
-    """Measure the uncertainty about a variable, in nats.
-
-    Counts of its states may have any shape and be fractional; an empty table gives
-    zero.
-
-    >>> round(entropy(np.array([1.0, 1.0])), 6)
-    0.693147
-    """
-    total = float(counts.sum())
-    if total <= 0.0:
-        return 0.0
-    shares = counts[counts > 0] / total
-    return max(0.0, -float(np.sum(shares * np.log(shares))))
-
-
 def mutual_information_of_table(counts: Counts) -> float:
     """Measure the information of X on Y, in nats, from counts (n_x, n_y).
 

@@ -16,7 +16,6 @@ from bayleaf.classifiers.shared.stored_tables import (
     stored_table,
     with_given_hierarchies,
 )
-from bayleaf.counts.source import CountSource
 from bayleaf.counts.store_counts import BlockCounts, DiskCounts
 from bayleaf.counts.table_counts import RowFacts
 from bayleaf.data.code_store import CodeStore
@@ -41,21 +40,29 @@ def fit_batches(estimator: Any, table: Any, reading: Reading) -> None:
         counting = partition_counts(estimator, table, reading, rng, lambda _: cuts)
         with counting as (found, blocks):
             adopt_columns(estimator, found.encoder)
-            fits = blocks.n_rows <= blocks.most_rows
-            _learn(estimator, estimator._count(blocks.rows()) if fits else blocks)
+            _learn(estimator, blocks)
         return
     with estimator._stage("encoding the table"):
         stored = _stored(estimator, table, reading)
     n_columns = len(stored.store.cards)
     check_pairs_size(n_columns, estimator._bytes_a_pair, reading.memory)
-    row_limit = reading.row_limit(n_columns)
-    _learn(estimator, _counts(estimator, stored.store, row_limit))
+    counts = DiskCounts(
+        stored.store,
+        estimator.n_jobs,
+        has_class=False,
+        max_table_cells=estimator.max_table_cells,
+        most_rows=reading.row_limit(n_columns),
+    )
+    _learn(estimator, counts)
 
 
-def _learn(estimator: Any, counts: CountSource) -> None:
-    """Learn from counts, and say where a sample stood in."""
-    estimator._learn(counts, PartialValues.none())
-    if isinstance(counts, BlockCounts) and counts.gave_sample:
+def _learn(estimator: Any, counts: BlockCounts) -> None:
+    """Learn from counts, of codes in memory where these are few; note a sample."""
+    fits = counts.n_rows <= counts.most_rows
+    estimator._learn(
+        estimator._count(counts.rows()) if fits else counts, PartialValues.none()
+    )
+    if counts.gave_sample:
         sample = sample_note(counts.most_rows, counts.n_rows)
         if RowFacts.of(counts).lacks_cells:
             note = f"network and score are of {sample}, since cells are missing"
@@ -78,17 +85,3 @@ def _stored(estimator: Any, table: Any, reading: Reading) -> StoredTable:
     stored = stored_table(estimator, table, reading, discretizer)
     adopt_columns(estimator, stored.reading.encoder)
     return stored
-
-
-def _counts(estimator: Any, store: CodeStore, most_rows: int) -> CountSource:
-    """Counts of all rows: of codes in memory, or block by block where they are many."""
-    if store.n_rows > most_rows:
-        return DiskCounts(
-            store,
-            estimator.n_jobs,
-            has_class=False,
-            max_table_cells=estimator.max_table_cells,
-            most_rows=most_rows,
-        )
-    counts: CountSource = estimator._count(store.read(range(store.n_rows)))
-    return counts

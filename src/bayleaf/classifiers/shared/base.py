@@ -261,6 +261,8 @@ class BayesianClassifier(ClassifierMixin, TableEstimator):
 
     def _check(self) -> None:
         check_shared(self)
+        if self.smoothing != AUTO:
+            resolve_smoothing(self.smoothing)
         check_monotone(getattr(self, "monotone", None))
 
     @with_callbacks
@@ -483,8 +485,6 @@ class BayesianClassifier(ClassifierMixin, TableEstimator):
         match them.
         """
         self._check_parameters()
-        if self.smoothing != AUTO:
-            resolve_smoothing(self.smoothing)
         X = named_table(X, self._mixed_columns())
         parts = to_columns(X)
         validate_data(self, X, y, reset=reset, skip_check_array=True)

@@ -14,7 +14,7 @@ from bayleaf.classifiers.shared.leave_one_out import (
     fitted_temperature,
     note_little_support,
 )
-from bayleaf.classifiers.shared.parameters import AUTO, encoder_rules
+from bayleaf.classifiers.shared.parameters import encoder_rules
 from bayleaf.classifiers.shared.saving import support_of
 from bayleaf.classifiers.shared.stored_tables import (
     Reading,
@@ -26,7 +26,6 @@ from bayleaf.classifiers.shared.stored_tables import (
     with_given_hierarchies,
 )
 from bayleaf.counts.store_counts import BlockCounts, DiskCounts
-from bayleaf.cpds.smoothing import resolve_smoothing
 from bayleaf.data.encoder_learning import Discretizer
 from bayleaf.data.random_state import random_generator
 from bayleaf.io.native.tables import TableReading
@@ -100,8 +99,6 @@ def learn_from_blocks(
 def check_fit(classifier: Any, table: Any, y: Any, reading: Reading) -> None:
     """Raise if parameters are out of range, before anything is read."""
     classifier._check_parameters()
-    if classifier.smoothing != AUTO:
-        resolve_smoothing(classifier.smoothing)
     check_reading(classifier, reading)
     if classifier.class_weight is not None:
         raise ValueError(

@@ -320,19 +320,16 @@ class TableEstimator(DeclaredParameters, CallbackSupportMixin, BaseEstimator):
         self, X: Any, y: Any, sample_weight: Any, method: str = "fit"
     ) -> Iterator[None]:
         """Report to callbacks that a fit begins and that it has ended."""
-        naming = naming_remedy(
-            f"{method} of {type(self).__name__}", self._memory_remedy
-        )
-        if not HAS_CALLBACKS:
-            with one_warning(), naming:
-                yield
-            return
-        context = self._init_callback_context(task_name=method)
-        facts = {"sample_weight": sample_weight}
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=facts)
-        with one_warning(), naming:
+        fit = {"estimator": self, "X": X, "y": y}
+        fit["metadata"] = {"sample_weight": sample_weight}
+        if HAS_CALLBACKS:
+            context = self._init_callback_context(task_name=method)
+            context.call_on_fit_task_begin(**fit)
+        what = f"{method} of {type(self).__name__}"
+        with one_warning(), naming_remedy(what, self._memory_remedy):
             yield
-        context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=facts)
+        if HAS_CALLBACKS:
+            context.call_on_fit_task_end(**fit)
 
     @property
     def _memory_remedy(self) -> str:
