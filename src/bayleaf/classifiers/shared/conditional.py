@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.base import BayesianClassifier
+from bayleaf.classifiers.shared.monotone import pooled_network
 from bayleaf.classifiers.shared.parameters import (
     CONDITIONAL,
     GENERATIVE,
@@ -82,7 +83,8 @@ class SingleNetworkClassifier(BayesianClassifier):
         self.__dict__.pop("conditional_fit_", None)
         if self.objective == CONDITIONAL:
             network, log_likelihood = self._fitted_to_classes(network, counts)
-        return Learned(NetworkModel(network, self.max_table_cells), log_likelihood)
+        model = NetworkModel(network, self.max_table_cells)
+        return pooled_network(self, Learned(model, log_likelihood), counts, domain)
 
     def _check_family_sizes(self, domain: Domain, dag: DAG) -> None:
         """Raise before counting if a feature's table would be too large."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayleaf.classifiers.shared.conditional import SingleNetworkClassifier
 from bayleaf.classifiers.shared.edge_parameters import check_same_kind
 from bayleaf.classifiers.shared.hierarchy_parameters import HierarchyParameters
-from bayleaf.classifiers.shared.monotone import directions_of, pooled_network
+from bayleaf.classifiers.shared.monotone import directions_of
 from bayleaf.classifiers.shared.parameters import (
     CALIBRATIONS,
     DISCRETIZE,
@@ -204,15 +204,6 @@ class HybridNetworkClassifier(HierarchyParameters, SingleNetworkClassifier):
         said = np.round(said * _PARTS_A_NAT) / _PARTS_A_NAT
         total = float((codes.weights * said).sum())
         return Learned(model, tables.log_likelihood + total)
-
-    def _network_model(
-        self,
-        counts: CountSource,
-        domain: Domain,
-        feature_parents: Sequence[tuple[int, ...] | None],
-    ) -> Learned:
-        learned = super()._network_model(counts, domain, feature_parents)
-        return pooled_network(self, learned, counts, domain)
 
     def _parts(self, numbers: Numbers, codes: Codes, domain: Domain) -> _Parts:
         """The nominal features with their class, and regressions of the others."""

@@ -11,7 +11,6 @@ from bayleaf.classifiers.shared.parameters import encoder_rules
 from bayleaf.classifiers.shared.training import TrainingTable, class_variable
 from bayleaf.counts.count_tables import IncrementalCounts
 from bayleaf.counts.source import CountSource, Family
-from bayleaf.counts.table_counts import rows_by_state
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder_learning import Target, learn_rows
 from bayleaf.data.partial_values import available_codes
@@ -63,7 +62,8 @@ def remembered_counts(classifier: Any, counts: CountSource) -> CountSource:
 def seal_counts(classifier: Any, counts: CountSource) -> None:
     """Let stored counts remember what is asked of them later, and drop the rows."""
     if counts is getattr(classifier, "_stored_counts", None):
-        rows_by_state(counts)
+        last = counts.class_index
+        counts.family_counts([(last, feature) for feature in range(last)])
         classifier._stored_counts.seal()
 
 

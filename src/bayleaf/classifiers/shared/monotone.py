@@ -42,11 +42,11 @@ def pooled_network(
 
     See `pooled_tables`; without monotone features it is the same object.
     """
+    if not directions_of(estimator):
+        return learned
     model = cast(NetworkModel, learned.model)
     tables = {cpd.family: cast(TableCPD, cpd) for cpd in model.network.cpds}
     pooled = pooled_tables(estimator, tables, counts, domain)
-    if not pooled:
-        return learned
     network, log_likelihood = model.network, learned.log_likelihood
     for family, (table, gained) in pooled.items():
         log_likelihood += gained
