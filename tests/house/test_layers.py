@@ -54,7 +54,8 @@ RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 REST = "*"
 INSIDE: dict[str, list[tuple[str, ...]]] = {
     "data": [
-        ("interruptible", "value_hierarchy", "interval_numbers", "memory"),
+        ("interruptible", "value_hierarchy", "memory"),
+        ("interval_numbers",),
         ("domain",),
         ("codes",),
         ("tables",),

@@ -65,7 +65,7 @@ NAMES = {
     "told": ("message, with_explanation, is_reported", 88),
     "said": ("log_likelihood, reported, text", 16),
     "found": ("result, scores, matches: the noun of what it is", 459),
-    "own": ("what it belongs to", 438),
+    "own": ("what it belongs to", 436),
     "kept": ("what is kept: columns, rows, states", 90),
     "parted": ("parts, groups", 0),
     "wanted": ("requested, targets", 59),

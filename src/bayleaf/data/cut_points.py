@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.interruptible import interruptible
+from bayleaf.data.interval_numbers import weight_by_value
 from bayleaf.native.data import mdlp_cuts
 
 Floats = NDArray[np.float64]
@@ -164,30 +165,7 @@ def _exact_weights(weights: Floats) -> Floats:
 def distinct_values(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Distinct values in increasing order, and the weight of each."""
     rows = _weighty_rows(values, weights)
-    if not len(rows.values):
-        return rows.values, rows.weights
-    low = rows.values.min()
-    if rows.values.max() < low + len(rows.values):
-        # Integers, or others that lie whole steps apart, are counted unsorted.
-        steps = (rows.values - low).astype(np.int64)
-        if (steps + low == rows.values).all():
-            counts = np.bincount(steps, rows.weights).astype(np.float64, copy=False)
-            seen = np.flatnonzero(counts)
-            return seen + low, counts[seen]
-    weight = rows.weights[0]
-    if (rows.weights == weight).all():
-        # Exact, as all sums of these weights are; numbers alone are sorted faster.
-        ordered = interruptible(lambda: np.sort(rows.values), len(rows.values))
-        first = _first_of_each(ordered)
-        return ordered[first], np.diff(first, append=len(ordered)) * weight
-    rows = rows.ordered()
-    first = _first_of_each(rows.values)
-    return rows.values[first], np.add.reduceat(rows.weights, first)
-
-
-def _first_of_each(ordered: NDArray[Any]) -> NDArray[np.intp]:
-    """Positions in a sorted array where a new value begins."""
-    return np.concatenate(([0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1))
+    return weight_by_value(rows.values, rows.weights, exact=True)
 
 
 def _scaled(values: Floats) -> tuple[Floats, int]:

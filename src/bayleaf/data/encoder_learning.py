@@ -29,7 +29,7 @@ from bayleaf.data.fitted_hierarchies import (
     has_range_leaves,
     range_cut_points,
 )
-from bayleaf.data.interval_numbers import IntervalNumbers, distinct_numbers
+from bayleaf.data.interval_numbers import IntervalNumbers, weight_by_value
 from bayleaf.data.memory import check_memory
 from bayleaf.data.partial_values import (
     Hierarchies,
@@ -575,7 +575,7 @@ class ColumnLearner:
         present, weights = values, self.weights
         if is_missing.any():
             present, weights = values[~is_missing], weights[~is_missing]
-        distinct, totals = distinct_numbers(present, weights)
+        distinct, totals = weight_by_value(present, weights)
         numbers = IntervalNumbers.of_distinct(distinct, totals, variable.cut_points)
         n_distinct = len(distinct)
         if column.is_integer and np.abs(distinct).max(initial=0.0) >= EXACT:

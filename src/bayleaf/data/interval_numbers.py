@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.data.interruptible import interruptible
 from bayleaf.results.result import Shown
 
 Floats = NDArray[np.float64]
@@ -51,7 +53,7 @@ class IntervalNumbers(Shown):
         missing = np.isnan(values)
         if missing.any():
             values, weights = values[~missing], weights[~missing]
-        return cls.of_distinct(*distinct_numbers(values, weights), cut_points)
+        return cls.of_distinct(*weight_by_value(values, weights), cut_points)
 
     @classmethod
     def of_distinct(
@@ -129,22 +131,36 @@ class IntervalNumbers(Shown):
         return all(number.is_integer() for own in self.quantiles for number in own)
 
 
-def distinct_numbers(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Distinct values in increasing order, and the weight of each.
+def weight_by_value(
+    values: Floats, weights: Floats, *, exact: bool = False
+) -> tuple[Floats, Floats]:
+    """Distinct values, of which none is NaN, and the sum of the weights of each.
 
-    So that means are the same to the last bit in whatever order rows come.
+    Sums are the same to the last bit in any order of rows if they are `exact`.
     """
     if not len(values):
         return values, weights
-    # Without positions a sort takes a fraction of the time.
-    if weights.strides == (0,) or (weights[:1] == weights).all():
-        ordered, own = np.sort(values), None
-    else:
-        order = np.argsort(values, kind="stable")
-        ordered, own = values[order], weights[order]
-    # Adding zero turns -0.0 into 0.0, which it equals but does not look like.
-    ordered = ordered + 0.0
-    first = np.concatenate(([0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1))
-    if own is None:
-        return ordered[first], np.diff(first, append=len(ordered)) * weights[0]
-    return ordered[first], np.add.reduceat(own, first)
+    if weights.strides == (0,) or (weights == weights[0]).all():
+        # Numbers alone are sorted faster than positions.
+        ordered = interruptible(lambda: np.sort(values), len(values))
+        first = _first_of_each(ordered)
+        # Adding zero turns -0.0 into 0.0, which it equals but does not look like.
+        return ordered[first] + 0.0, np.diff(first, append=len(ordered)) * weights[0]
+    low = values.min()
+    if exact and values.max() < low + len(values):
+        # Integers, or others that lie whole steps apart, are counted unsorted.
+        steps = (values - low).astype(np.int64)
+        if (steps + low == values).all():
+            sums = np.bincount(steps, weights).astype(np.float64, copy=False)
+            seen = np.flatnonzero(sums)
+            return seen + low, sums[seen]
+    kind: Literal["stable"] | None = None if exact else "stable"
+    order = interruptible(lambda: np.argsort(values, kind=kind), len(values))
+    ordered = values[order]
+    first = _first_of_each(ordered)
+    return ordered[first] + 0.0, np.add.reduceat(weights[order], first)
+
+
+def _first_of_each(ordered: NDArray[Any]) -> NDArray[np.intp]:
+    """Positions in a sorted array where a new value begins."""
+    return np.concatenate(([0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1))
