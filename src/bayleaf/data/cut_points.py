@@ -10,7 +10,6 @@ order of the rows does not matter: all three hold bit for bit.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -49,12 +48,13 @@ def mdlp_cut_points(
     N counts rows: weights that sum to one describe a single row, which nothing is
     learned from. Below N = 2 the position of a cut is taken to cost no bits.
     """
-    rows = _weighty_rows(values, weights).ordered()
-    ordered, weights = rows.values, rows.weights
+    rows, present, weights = _weighty_rows(values, weights)
+    order = interruptible(lambda: np.argsort(present), len(present))
+    ordered = present[order]
     if not len(ordered) or ordered[0] == ordered[-1]:
         return ()
-    codes = class_codes[rows.rows].astype(np.int64)
-    cuts = mdlp_cuts(ordered, codes, weights, n_classes, _MAX_CHECKPOINT_COUNTS)
+    codes = class_codes[rows[order]].astype(np.int64)
+    cuts = mdlp_cuts(ordered, codes, weights[order], n_classes, _MAX_CHECKPOINT_COUNTS)
     return midpoints(ordered[cuts - 1], ordered[cuts])
 
 
@@ -111,7 +111,7 @@ def equal_width_cut_points(
     NaN is missing. There are no cuts for a constant column, and fewer only where the
     range contains fewer floating-point numbers. An interval may have no row.
     """
-    present = _weighty_rows(values, weights).values
+    _, present, _ = _weighty_rows(values, weights)
     if not len(present):
         return ()
     ends = np.array([present.min(), present.max()])
@@ -121,22 +121,10 @@ def equal_width_cut_points(
     return tuple(cuts[(cuts >= ends[0]) & (cuts < ends[1])].tolist())
 
 
-@dataclass(frozen=True)
-class _WeightyRows:
-    """The rows that count."""
-
-    rows: NDArray[np.intp]
-    values: Floats
-    weights: Floats
-
-    def ordered(self) -> _WeightyRows:
-        """The same in increasing order of their values."""
-        order = interruptible(lambda: np.argsort(self.values), len(self.values))
-        return _WeightyRows(self.rows[order], self.values[order], self.weights[order])
-
-
-def _weighty_rows(values: Floats, weights: Floats) -> _WeightyRows:
-    """Rows with a value and a weight, with weights that add up exactly."""
+def _weighty_rows(
+    values: Floats, weights: Floats
+) -> tuple[NDArray[np.intp], Floats, Floats]:
+    """Rows with a value and a weight, and these, weights so that they sum exactly."""
     rows = np.flatnonzero((weights > 0.0) & ~np.isnan(values))
     if len(rows) < len(values):
         values, weights = values[rows], weights[rows]
@@ -145,7 +133,7 @@ def _weighty_rows(values: Floats, weights: Floats) -> _WeightyRows:
         kept = exact > 0.0
         rows, values, exact = rows[kept], values[kept], exact[kept]
     # Adding zero turns -0.0 into 0.0, which it equals but does not look like.
-    return _WeightyRows(rows, values + 0.0, exact)
+    return rows, values + 0.0, exact
 
 
 def _exact_weights(weights: Floats) -> Floats:
@@ -164,8 +152,8 @@ def _exact_weights(weights: Floats) -> Floats:
 
 def distinct_values(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Distinct values in increasing order, and the weight of each."""
-    rows = _weighty_rows(values, weights)
-    return weight_by_value(rows.values, rows.weights, exact=True)
+    _, present, exact = _weighty_rows(values, weights)
+    return weight_by_value(present, exact, exact=True)
 
 
 def _scaled(values: Floats) -> tuple[Floats, int]:
