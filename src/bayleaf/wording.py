@@ -1,4 +1,4 @@
-"""How names and numbers are put into a sentence."""
+"""How names and numbers are put into a sentence, and names taken out of one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Collection, Iterable, Sequence, Sized
 from dataclasses import fields
 from typing import Any, TypeVar
 
@@ -202,6 +202,15 @@ def size_text(n_bytes: float) -> str:
             shown = n_bytes / unit if whole else n_bytes / unit * 10
             return f"{math.ceil(shown) / (1 if whole else 10):g} {name}"
     return f"{n_bytes:.0f} bytes"
+
+
+def split_names(texts: Iterable[str], known: Collection[str]) -> list[str]:
+    """Names with commas between; a text that is a known name itself is one name."""
+    return [
+        name if name in known else name.strip()
+        for text in texts
+        for name in ([text] if text in known else text.split(","))
+    ]
 
 
 def near_names(name: str, known: Iterable[str]) -> str:

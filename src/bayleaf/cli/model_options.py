@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Group, Parameter
 
 from bayleaf.cli.options import unquoted
-from bayleaf.data.files.file_format import split_names
-from bayleaf.wording import near_names, quoted
+from bayleaf.wording import near_names, quoted, split_names
 
 _LISTED = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 # Parameter, type, help and models of each option, by its name with underscores.

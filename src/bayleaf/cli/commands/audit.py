@@ -16,8 +16,7 @@ from bayleaf.cli.options import (
     Strings,
     Table,
 )
-from bayleaf.data.files.file_format import split_names
-from bayleaf.wording import quoted
+from bayleaf.wording import quoted, split_names
 
 
 def audit(

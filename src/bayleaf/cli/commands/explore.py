@@ -13,8 +13,7 @@ from bayleaf.cli.options import (
     Source,
     Strings,
 )
-from bayleaf.data.files.file_format import split_names
-from bayleaf.wording import quoted, visible
+from bayleaf.wording import quoted, split_names, visible
 
 
 def explore(

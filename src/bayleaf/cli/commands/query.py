@@ -14,8 +14,7 @@ from cyclopts import Parameter
 
 from bayleaf.cli.display import print_json
 from bayleaf.cli.options import Flag, Json, Strings
-from bayleaf.data.files.file_format import split_names
-from bayleaf.wording import format_number, in_bits, shown_name, visible
+from bayleaf.wording import format_number, in_bits, shown_name, split_names, visible
 
 if TYPE_CHECKING:
     from bayleaf.models.bayesian_network import BayesianNetwork

@@ -18,8 +18,7 @@ from bayleaf.cli.options import (
     Table,
     Weight,
 )
-from bayleaf.data.files.file_format import split_names
-from bayleaf.wording import quoted, visible
+from bayleaf.wording import quoted, split_names, visible
 
 if TYPE_CHECKING:
     from bayleaf.report import About

@@ -5,12 +5,11 @@ from __future__ import annotations
 import codecs
 import sys
 import warnings
-from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from bayleaf.wording import counted, quoted
+from bayleaf.wording import counted, quoted, split_names
 
 if TYPE_CHECKING:
     from bayleaf.data.reading_plan import ReadingPlan
@@ -168,12 +167,3 @@ def _report(sentence: str, is_of_command: bool) -> None:
         print(f"bayleaf: {sentence}", file=sys.stderr)
     else:
         warnings.warn(sentence, stacklevel=2)
-
-
-def split_names(texts: Iterable[str], known: Collection[str]) -> list[str]:
-    """Names with commas between; a text that is a known name itself is one name."""
-    return [
-        name if name in known else name.strip()
-        for text in texts
-        for name in ([text] if text in known else text.split(","))
-    ]
