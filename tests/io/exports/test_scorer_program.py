@@ -142,6 +142,9 @@ TERMS: dict[str, list[Term]] = {
     "networks and naive Bayes models": [
         LogSum(((bank(3, N_CLASSES),),), (sum_out(), sum_out(0.5)))
     ],
+    "a bank with a gated table of two features": [
+        LogSum(((Bank(nats(1, N_CLASSES), (gated_look(),)), bank(3, N_CLASSES)),))
+    ],
     "a fallback": [impossible()],
 }
 TERMS["all of them"] = [term for terms in TERMS.values() for term in terms]
@@ -175,9 +178,3 @@ def test_families_with_too_many_joint_states_are_refused() -> None:
     family = Counts((4, 1), coded, states, one.astype(int), one, one, (1, 0, 0), 2)
     with pytest.raises(ValueError, match="feature number 5 and its parents"):
         program_content(ScoringProgram((2,) * 5, np.zeros(2), (family,)))
-
-
-def test_a_bank_has_tables_of_one_feature() -> None:
-    banks = (Bank(np.zeros((1, N_CLASSES)), (gated_look(),)),)
-    with pytest.raises(ValueError, match="of one feature, without a gate"):
-        program_content(ScoringProgram(CARDS, np.zeros(3), (LogSum((banks,)),)))

@@ -15,7 +15,7 @@ _OF_KIND = {
     "Density": ("densities.js",),
     "Tree": ("trees.js",),
     "SumOut": _NETWORK,
-    "LogSum": ("members.js",),
+    "LogSum": ("looks.js", "members.js"),
     "Numbers": ("numbers.js",),  # texts that spell them
     "Times": ("times.js",),  # texts that spell dates and durations
 }
@@ -27,5 +27,6 @@ def runtime_scripts(kinds: Iterable[str] = KINDS) -> list[str]:
     parts = [name for kind in KINDS if kind in kinds for name in _OF_KIND[kind]]
     folder = files(__name__)
     return [
-        folder.joinpath(name).read_text(encoding="utf-8") for name in (*_FIRST, *parts)
+        folder.joinpath(name).read_text(encoding="utf-8")
+        for name in dict.fromkeys((*_FIRST, *parts))
     ]

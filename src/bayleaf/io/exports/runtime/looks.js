@@ -1,6 +1,9 @@
 /** A table by the joint state of a few features; joint states without entry add zero. */
 class Look {
-  constructor(program, owner, features, maps, keys, rows, gate = -1) {
+  /** Entries have a size, and their numbers begin at some position. */
+  constructor(
+    program, owner, features, maps, keys, rows, gate = -1, first = 0, size = program.nClasses,
+  ) {
     this.slot = program.slot(owner);
     this.reads = features;
     this.maps = maps.map((place) => program.integers[place]);
@@ -9,15 +12,25 @@ class Look {
     this.features = this.gate ? [...features, owner] : features;
     const states = program.integers[keys];
     const values = program.values(rows);
-    this.rows = new Map(states.map((key, k) =>
-      [key, Float64Array.from(program.base, (_, label) => values[label * states.length + k])]));
+    this.rows = new Map(states.map((key, k) => {
+      const row = new Float64Array(size);
+      for (let at = k, output = first; at < values.length; at += states.length) {
+        row[output] = values[at];
+        output += 1;
+      }
+      return [key, row];
+    }));
+  }
+
+  /** The entry of a row, if there is one. */
+  entry(codes) {
+    if (this.gate && !this.gate[codes[this.slot]]) return undefined;
+    return this.rows.get(this.reads.reduce((sum, feature, k) =>
+      sum * this.radices[k] + this.maps[k][codes[feature]], 0));
   }
 
   addTo(nats, codes, given) {
-    if (this.gate && !this.gate[codes[this.slot]]) return;
-    const key = this.reads.reduce((sum, feature, k) =>
-      sum * this.radices[k] + this.maps[k][codes[feature]], 0);
-    const row = this.rows.get(key);
+    const row = this.entry(codes);
     if (row) addMultiple(nats[this.slot], row, given?.scales[this.slot] ?? 1);
   }
 }

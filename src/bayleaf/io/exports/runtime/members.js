@@ -5,25 +5,15 @@ class Bank {
     this.base = program.values(base);
     this.nOutputs = this.base.length / nNodes;
     this.members = program.integers[members] ?? [...Array(nNodes).keys()];
-    this.tables = tables.map(([owner, feature, places, rows, first]) => {
-      const codes = program.integers[places];
-      const values = program.values(rows);
-      const nRows = Math.max(...codes) + 1;
-      const entries = Array.from({ length: nRows }, (_, row) => {
-        const entry = new Float64Array(this.base.length);
-        for (let k = row; k < values.length; k += nRows) entry[first + Math.floor(k / nRows)] = values[k];
-        return entry;
-      });
-      return { slot: program.slot(owner), feature, rows: codes.map((row) => entries[row]) };
-    });
+    this.looks = tables.map((table) => new Look(program, ...table));
     // What is owned by the prior comes first.
-    this.tables.sort((a, b) => (b.slot === program.cards.length) - (a.slot === program.cards.length));
+    this.looks.sort((a, b) => (b.slot === program.cards.length) - (a.slot === program.cards.length));
     this.prior = { slot: program.cards.length, row: this.base };
   }
 
   /** What is added up for a row, by owner. */
   evidence(codes) {
-    const found = this.tables.map(({ slot, feature, rows }) => ({ slot, row: rows[codes[feature]] }));
+    const found = this.looks.map((look) => ({ slot: look.slot, row: look.entry(codes) }));
     return [this.prior, ...found.filter(({ row }) => row)];
   }
 

@@ -441,22 +441,21 @@ class _Pool:
             yield [self._bank(Bank(np.sum(constant, axis=0), looks))]
 
     def _bank(self, bank: Bank) -> list[Any]:
-        tables = [self._table(look) for look in bank.looks]
+        tables = [list(self._entries(look)) for look in bank.looks]
         found = [len(bank.base), self.numbers(bank.base), tables]
         if bank.members is not None:
             found.append(self.integers(bank.members))
         return found
 
-    def _table(self, look: Look) -> list[Any]:
-        """A table of one feature, by code; columns before and behind are zero."""
-        if len(look.features) != 1 or look.gate is not None:
-            raise ValueError("tables of a bank must be of one feature, without a gate")
-        indices = np.full(look.radices[0], -1)
-        indices[look.keys] = np.arange(len(look.keys))
+    def _entries(self, look: Look) -> Iterator[Any]:
+        """A table without the columns before and behind that are zero."""
         filled = np.flatnonzero((look.rows != 0).any(axis=0)).tolist() or [0]
-        rows = self.numbers(look.rows[:, filled[0] : filled[-1] + 1].T)
-        codes = self.integers(indices[look.maps[0]])
-        return [look.owner, look.features[0], codes, rows, filled[0]]
+        first, last = filled[0], filled[-1]
+        yield from self._look(replace(look, rows=look.rows[:, first : last + 1]))
+        if look.gate is None:
+            yield -1
+        yield first
+        yield look.rows.shape[1]
 
 
 def compiled_tree(network: Factorisation) -> JunctionTree:

@@ -151,23 +151,33 @@ class Look:
         keys: int,
         rows: list[int],
         gate: int = -1,
+        first: int = 0,
+        size: int = 0,
     ) -> None:
         self.owner, self.features = owner, features
         self.maps = [program.integers[k] for k in maps]
         self.radices = [max(states) + 1 for states in self.maps]
         self.gate = program.integers[gate] if gate >= 0 else None
         states, values = program.integers[keys], program.values(rows)
-        self.rows = {key: values[k :: len(states)] for k, key in enumerate(states)}
+        # Entries of a size, whose numbers begin at some position.
+        self.rows: dict[int, Any] = {}
+        for k, key in enumerate(states):
+            row = [0.0] * first + values[k :: len(states)]
+            self.rows[key] = row + [0.0] * (size - len(row))
 
-    def add_to(self, nats: Any, codes: Sequence[int], given: Any) -> None:
-        """Add the entry to the nats of its owner, by class."""
+    def entry(self, codes: Sequence[int]) -> Any:
+        """The entry of a row, empty if there is none."""
         if self.gate and not self.gate[codes[self.owner]]:
-            return
+            return ()
         key = 0
         for feature, states, radix in zip(self.features, self.maps, self.radices):
             key = key * radix + states[codes[feature]]
+        return self.rows.get(key, ())
+
+    def add_to(self, nats: Any, codes: Sequence[int], given: Any) -> None:
+        """Add the entry to the nats of its owner, by class."""
         own, factor = nats[self.owner], given.scales[self.owner] if given else 1.0
-        for label, value in enumerate(self.rows.get(key, ())):
+        for label, value in enumerate(self.entry(codes)):
             own[label] += factor * value
 
 
@@ -622,19 +632,12 @@ class Bank:
         self.spans = [slice(k, k + n) for k in range(0, len(base_row), n)]
         # Owner, entry, nodes left possible.
         self.prior = -1, base_row, self._possible(base_row)
-        # By feature and code.
-        self.tables: dict[int, list[list[Any]]] = {}
-        for owner, feature, codes, rows, first in tables:
-            values, places = program.values(rows), program.integers[codes]
-            entries: list[Any] = []
-            for k in range(max(places) + 1):
-                # Entries start at some output and may be shorter.
-                row = [0.0] * first + values[k :: max(places) + 1]
-                row += [0.0] * (len(base_row) - len(row))
-                entries.append((owner, row, self._possible(row)))
-            by_code = self.tables.setdefault(feature, [[] for _ in places])
-            for own, k in zip(by_code, places):
-                own += entries[k : k + 1] if k >= 0 else []
+        self.looks = [Look(program, *table) for table in tables]
+        for look in self.looks:
+            look.rows = {
+                key: (look.owner, row, self._possible(row))
+                for key, row in look.rows.items()
+            }
 
     def _possible(self, row: Sequence[float]) -> set[int]:
         """The nodes with a possible output."""
@@ -643,10 +646,8 @@ class Bank:
 
     def scores(self, codes: Sequence[int], is_posterior: bool) -> tuple[Any, Any]:
         """What is added up, by owner; the nodes left, and their log scores."""
-        rows = [self.prior]
-        for feature, by_code in self.tables.items():
-            rows += by_code[codes[feature]]
-        scores = []
+        entries = [look.entry(codes) for look in self.looks]
+        rows, scores = [self.prior, *filter(None, entries)], []
         for node in sorted(set.intersection(*[nodes for _, _, nodes in rows])):
             parts = [row[self.spans[node]] for _, row, _ in rows]
             own = [sum(added) for added in zip(*parts)]
