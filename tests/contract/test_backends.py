@@ -21,11 +21,12 @@ from contract.kinds import COSTLY, KINDS
 from oracles import backends
 from oracles.changed_rows import by_all_sets
 from oracles.databases import postgres, run_duckdb, run_sqlite
+from oracles.mixed_terms import MixedClassifier
 from oracles.pairs import PairsClassifier
 from oracles.three_tables import holed, tables
 
-# Of the last kind, which no part of the library is written for, terms alone are known.
-EVERY_KIND = {**KINDS, "pairs": PairsClassifier}
+# Of the last kinds, which no part of the library is written for, terms alone are known.
+EVERY_KIND = {**KINDS, "pairs": PairsClassifier, "mixed": MixedClassifier}
 
 
 def quick(*slow: str) -> list[Any]:

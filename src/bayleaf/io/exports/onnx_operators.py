@@ -297,8 +297,8 @@ class TermOperators:
         leaf = graph.add("Mul", columns[0], 0)
         cells = graph.add("Concat", *columns, leaf, axis=1)
         node = graph.add("Add", leaf, starts[None])
-        # Where splits have weights, each adds its change; else the last node its value.
-        values = np.concatenate([tree.values for tree in trees])
+        # Where splits have weights, each adds its change; else the last node all.
+        values = np.concatenate([tree.values - tree.values[0] for tree in trees])
         changes = np.zeros(len(values))
         inner = np.flatnonzero(features >= 0)
         both = children[inner, None] + np.arange(2)

@@ -7,7 +7,7 @@ features add is looked up, and the probabilities of all members are added up.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,16 +75,25 @@ class Members(NamedTuple):
 
 
 class Average:
-    """The stages of a sum over members; the shift is added to scores of classes."""
+    """The stages of a sum over members, and what is added to it.
+
+    Nats of each class are added to scores, "s", and to the contributions of the prior
+    and of features, "g" and "g{feature}".
+    """
 
     def __init__(
-        self, rows: Rows, term: LogSum, shift: Sequence[float], decision: Decision
+        self,
+        rows: Rows,
+        term: LogSum,
+        added: Mapping[str, Sequence[str]],
+        decision: Decision,
     ) -> None:
         domain = decision.predictor.model.domain
-        self._rows, self._shift, self._decision = rows, shift, decision
+        self._rows, self._added, self._decision = rows, added, decision
         self._cards, self._is_posterior = domain.cards[:-1], term.is_posterior
         self._members = _members_of(term, self._cards, domain.names[-1])
-        self._classes, self._features = range(len(shift)), range(len(self._cards))
+        self._classes = range(domain.cards[-1])
+        self._features = range(len(self._cards))
         self._carried = list(rows.columns)
 
     def add(self) -> None:
@@ -118,7 +127,7 @@ class Average:
             self._add_contributions()
             return
         rows.log_sums(scores, ["r"], ["r", *self._carried])
-        rows.extend(self._shifted(scores), without=["r"])
+        rows.extend(self._with_added(scores), without=["r"])
 
     def _expand(self) -> None:
         """A row for each member that the row's states of super-parents fit."""
@@ -189,11 +198,10 @@ class Average:
             new = {score: plus(score, *parts) for score in scores}
             self._rows.extend(new, without=["lt"])
 
-    def _shifted(self, scores: Sequence[str]) -> Columns:
+    def _with_added(self, scores: Sequence[str]) -> Columns:
         """Scores with what is added to the classes."""
-        if not any(self._shift):
-            return {}
-        return {f"s_{c}": plus(s, nats(self._shift[c])) for c, s in enumerate(scores)}
+        pairs = zip(scores, self._added.get("s", ()))
+        return {f"s_{c}": plus(*pair) for c, pair in enumerate(pairs)}
 
     # ---- what features add
 
@@ -229,7 +237,7 @@ class Average:
 
     def _add_contributions(self) -> None:
         """Probabilities, the class, and g and g{feature} of what speaks for it."""
-        rows, classes, n = self._rows, self._classes, len(self._classes)
+        rows, classes = self._rows, self._classes
         over = "OVER (PARTITION BY r)"
         rows.extend({f"h_{c}": f"MAX(e_{c}) {over}" for c in classes})
         gaps = [exponential(f"e_{c} - h_{c}") for c in classes]
@@ -237,8 +245,9 @@ class Average:
         scores = {f"s_{c}": f"(h_{c} + LN(y_{c}))" for c in classes}
         temporary = [f"{kind}_{c}" for kind in "hy" for c in classes]
         rows.extend(scores, without=temporary)
-        # Scores before the shift, which weights are relative to.
-        rows.extend({f"v_{c}": f"s_{c}" for c in classes} | self._shifted([*scores]))
+        # Scores before anything is added, which weights are relative to.
+        before = {f"v_{c}": f"s_{c}" for c in classes}
+        rows.extend(before | self._with_added([*scores]))
         decision = self._decision
         decision.add_choice(rows)
         # The logarithmic-mean weight q of each member.
@@ -263,11 +272,11 @@ class Average:
         for key, value in odds.items():
             columns[key] = f"SUM({decision.tempered(f'q * {value}')})"
         rows.group(["r", *self._carried], columns)
-        prior = ["g", *decision.prior_shift()]
-        if any(self._shift):
-            added = between([nats(self._shift[c]) for c in range(n)])
-            prior.append(decision.tempered(added))
-        rows.extend({"g": plus(*prior)}, without=["r"])
+        parts = {"g": ["g", *decision.prior_shift()]}
+        for key in (key for key in odds if key in self._added):
+            added = decision.tempered(between(self._added[key]))
+            parts[key] = [*parts.get(key, [key]), added]
+        rows.extend({key: plus(*own) for key, own in parts.items()}, without=["r"])
 
 
 def _mean_of(gap: str) -> str:

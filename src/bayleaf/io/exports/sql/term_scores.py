@@ -70,17 +70,46 @@ def add_scores(rows: Rows, decision: Decision, limit: int) -> str:
     """
     model = decision.predictor.model
     program = program_of(model)
-    sums = [term for term in program.terms if isinstance(term, SumOut)]
     averages = [term for term in program.terms if isinstance(term, LogSum)]
-    rest = [term for term in program.terms if not isinstance(term, SumOut | LogSum)]
-    if len(sums) + len(averages) > 1 or (averages and rest):
+    others = tuple(term for term in program.terms if not isinstance(term, LogSum))
+    n_sums = sum(isinstance(term, SumOut) for term in others)
+    if n_sums > 1 or len(averages) > 1:
         raise ValueError(
             f"a {type(model).__name__} is not written as SQL; fit another classifier"
         )
+    if not averages:
+        return _add_sums(rows, decision, program, limit)
+    remark, added = "", dict[str, list[str]]()
+    if others:
+        remark = _add_sums(rows, decision, replace(program, terms=others), limit)
+        added = _set_apart(rows, len(program.cards), len(program.base))
+    elif program.base.any():
+        base = list(map(nats, program.base.tolist()))
+        added = {"s": base, "g": base}
+    Average(rows, averages[0], added, decision).add()
+    return remark
+
+
+def _set_apart(rows: Rows, n_features: int, n_classes: int) -> dict[str, list[str]]:
+    """Rename the columns of a sum; their new names by what they are a part of."""
+    slots = {"s": "s", "b": "g"} | {f"f{v}": f"g{v}" for v in range(n_features)}
+    old = {
+        key: [f"{slot}_{c}" for c in range(n_classes)]
+        for slot, key in slots.items()
+        if f"{slot}_0" in rows.columns
+    }
+    names = [name for own in old.values() for name in own]
+    rows.extend({f"u{name}": name for name in names}, without=names)
+    return {key: [f"u{name}" for name in own] for key, own in old.items()}
+
+
+def _add_sums(
+    rows: Rows, decision: Decision, program: ScoringProgram, limit: int
+) -> str:
+    """Score rows by terms of which none is an average; see `add_scores`."""
+    sums = [term for term in program.terms if isinstance(term, SumOut)]
+    rest = [term for term in program.terms if not isinstance(term, SumOut)]
     base = program.base.tolist()
-    if averages:
-        Average(rows, averages[0], base, decision).add()
-        return ""
     factors: Mapping[tuple[int, int], str] = {}
     start = list(map(nats, base))
     if program.sharing is not None and any(
@@ -90,8 +119,8 @@ def add_scores(rows: Rows, decision: Decision, limit: int) -> str:
         factors, start = weights.factors, weights.base
     if not sums:
         return _add_tables(rows, program, factors, start)
-    (term,) = sums
-    remark = add_network(rows, ScoredNetwork(term, model.domain.names), limit)
+    (term,), names = sums, decision.predictor.model.domain.names
+    remark = add_network(rows, ScoredNetwork(term, names), limit)
     if term.weight != 1.0 or any(base):
         _weigh(rows, term.weight, base)
     if rest:
