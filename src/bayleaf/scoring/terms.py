@@ -131,14 +131,19 @@ class Counts:
         """What each further parent changes, at a weight of one for all of them."""
         return replace(self, weights=np.eye(len(self.weights))[-1]).looks
 
-    def _looks(self) -> Iterator[Look]:
+    @property
+    def smoothing(self) -> tuple[Floats, float]:
+        """Prior weight of each state, zero for the reserved one, and of all."""
         n_states = int(self.maps[0].max(initial=0))
         marginal = np.bincount(self.states[:, 0], self.totals, n_states + 1)
         each, together, shared = self.pseudo
         least = each + together / n_states + shared * marginal / marginal.sum()
-        # A state without prior weight adds nothing.
         least[n_states] = 0.0
-        strength = each * n_states + together + shared
+        return least, each * n_states + together + shared
+
+    def _looks(self) -> Iterator[Look]:
+        least, strength = self.smoothing
+        # A state without prior weight adds nothing.
         counts_for = least > 0
         # What depth j changes counts for all depths from j on.
         deeper = np.cumsum(self.weights[::-1])[::-1]

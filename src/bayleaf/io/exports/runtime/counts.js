@@ -10,16 +10,18 @@ const MOST_NATS_KNOWN = 4000;
  * added up when a row asks for them.
  */
 class Counts {
-  constructor(program, features, maps, steps, totals, weights, pseudo) {
+  constructor(program, features, maps, steps, totals, weights, least, strength) {
     this.features = program.integers[features];
     [this.owner] = this.features;
     this.maps = maps.map((place) => program.integers[place]);
     this.nClasses = program.nClasses;
     this.radices = this.maps.map((states) => Math.max(...states) + 1);
-    this.unread = { steps, totals, pseudo: program.values(pseudo) };
+    this.unread = { steps, totals };
     // Of each depth and all that follow.
-    this.weights = program.values(weights).slice();
-    for (let k = this.weights.length - 2; k >= 0; k -= 1) this.weights[k] += this.weights[k + 1];
+    this.weights = program.values(weights);
+    // Prior weight of each state, and of all.
+    this.pseudo = program.values(least);
+    this.strength = strength;
     // By number of parents: how many cells share the states of so many parents.
     this.nOwn = this.radices[0] * this.nClasses;
     this.sizes = this.radices.map((_, depth) =>
@@ -32,17 +34,11 @@ class Counts {
   /** Read the cells when they are first asked for, so that a page is soon there. */
   #read() {
     if (!this.unread) return;
-    const { steps, totals, pseudo } = this.unread;
+    const { steps, totals } = this.unread;
     this.unread = null;
     this.cells = new Float64Array(shortNumbers(steps));
     for (let k = 1; k < this.cells.length; k += 1) this.cells[k] += this.cells[k - 1];
     this.totals = shortNumbers(totals);
-    const [each, together, shared] = pseudo;
-    const { totals: all, counts } = this.#counts(0, 0);
-    const nStates = this.radices[0] - 1;
-    this.pseudo = Float64Array.from({ length: nStates }, (_, state) =>
-      each + together / nStates + (shared * sumOf(counts.get(state) ?? [])) / sumOf(all));
-    this.strength = each * nStates + together + shared;
   }
 
   /** Counts by class of each state that occurs with some parents', and their sums. */

@@ -22,7 +22,7 @@ from bayleaf.io.exports.characters import equal_pair
 from bayleaf.io.exports.feature_cells import FeatureCells, feature_cells
 from bayleaf.io.exports.packing import digits_of, packed
 from bayleaf.models.predictor import Predictor
-from bayleaf.scoring.partial_cases import Sharing
+from bayleaf.scoring.partial_cases import Sharing, deeper_weights
 from bayleaf.scoring.terms import (
     Bank,
     Counts,
@@ -405,8 +405,10 @@ class _Pool:
         # A row's weight is mostly an integer, which takes fewer digits.
         whole = bool((totals == np.floor(totals)).all())
         yield digits_of(totals.astype(int).tolist()) if whole else totals.tolist()
-        yield self.numbers(term.weights)
-        yield self.numbers(np.array(term.pseudo))
+        least, strength = term.smoothing
+        yield self.numbers(deeper_weights(term.weights))
+        yield self.numbers(least)
+        yield float(strength)
 
     def _density(self, term: Density) -> Iterator[Any]:
         yield term.weight

@@ -288,7 +288,8 @@ class Counts:
         steps: str,
         totals: Any,
         weights: list[int],
-        pseudo: list[int],
+        least: list[int],
+        strength: float,
     ) -> None:
         self.features = program.integers[features]
         self.maps = [program.integers[k] for k in maps]
@@ -296,7 +297,10 @@ class Counts:
         self.radices = [max(states) + 1 for states in self.maps]
         self.cells = list(itertools.accumulate(_numbers(steps)))
         self.totals = _numbers(totals)
+        # Of each depth and all that follow.
         self.weights = program.values(weights)
+        # Prior weight of each state, and of all.
+        self.least, self.strength = program.values(least), strength
         # By number of parents: how many cells share the states of so many parents.
         self.n_own = self.radices[0] * self.n_classes
         self.sizes = [
@@ -304,16 +308,6 @@ class Counts:
             for depth in range(len(self.features))
         ]
         self.counts = lru_cache(_MAX_KNOWN_COUNTS)(self._counts)
-        each, together, shared = program.values(pseudo)
-        counts, totals = self.counts(0, 0)
-        # The last state is that of missing cells, which add nothing.
-        n_states = self.radices[0] - 1
-        least = each + together / n_states
-        self.pseudo = {
-            state: least + shared * sum(counts.get(state, ())) / sum(totals)
-            for state in range(n_states)
-        }
-        self.strength = each * n_states + together + shared
 
     def _counts(
         self, depth: int, parents: int
@@ -337,14 +331,12 @@ class Counts:
         Where no cell has the parents' states, the depth before is repeated.
         """
         states = [own[codes[feature]] for own, feature in zip(self.maps, self.features)]
-        pseudo = self.pseudo.get(states[0], 0.0)
-        if not pseudo > 0:
-            return
-        weights = self.weights
-        if given:
-            deeper = [*given.depths[self.features[0]][: len(states)], 0.0]
-            weights = list(map(sub, deeper, deeper[1:]))
-        if not any(weights):
+        # The last state is that of missing cells, which add nothing.
+        least = self.least[states[0]]
+        deeper = given.depths[self.features[0]] if given else self.weights
+        deeper = [*deeper[: len(states)], 0.0]
+        weights = list(map(sub, deeper, deeper[1:]))
+        if not least > 0 or not any(weights):
             return
         own = nats[self.features[0]]
         none, logs = [0.0] * self.n_classes, [0.0] * self.n_classes
@@ -359,7 +351,7 @@ class Counts:
                 exists = any(totals)
             if exists:
                 logs = [
-                    math.log((count + pseudo) / (total + self.strength))
+                    math.log((count + least) / (total + self.strength))
                     for count, total in zip(counts.get(states[0], none), totals)
                 ]
             for label, log in enumerate(logs):
