@@ -118,8 +118,7 @@ def _may_spell_numbers(cell: FeatureCells) -> bool:
     """Whether texts of a column may stand for numbers."""
     if cell.reading.form in ("truths", "date", "duration"):
         return False
-    is_number = cell.kind == "intervals" or cell.reading.form == "numbers"
-    return is_number or _sort(cell) == "numbers"
+    return "numbers" in (cell.reading.form, _sort(cell))
 
 
 def readers_of(content: Content) -> list[str]:
@@ -191,7 +190,7 @@ def _cell(own: FeatureCells) -> Content:
         if own.variable.kind == "nominal":
             # Cut halfway between integers, of which the nearest is taken.
             found["nearest"] = True
-        return {**found, "cuts": list(own.cut_points)}
+        return {**found, "cuts": list(own.cut_points), "sort": _sort(own)}
     where = f"column {quoted(own.column)}"
     values = [_plain(value, where) for value in own.codes]
     return {
@@ -204,6 +203,8 @@ def _cell(own: FeatureCells) -> Content:
 
 def _sort(own: FeatureCells) -> str:
     """Whether a column's values are text or numbers; empty if both or unknown."""
+    if own.kind == "intervals":
+        return "numbers"
     other = own.variable.other_state
     sorts = {
         "text" if isinstance(value, str) else "numbers"

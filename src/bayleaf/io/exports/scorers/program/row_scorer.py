@@ -44,7 +44,8 @@ class Cell:
         self.origin: int = shipped.get("origin", 0)
         self.unit: Any = shipped.get("unit")
         self.cuts: Any = shipped.get("cuts")
-        self.sort: str = shipped.get("sort", "")
+        # What the column held in training; empty where it held both or neither.
+        self.sort: str = shipped["sort"]
         self.codes = dict(zip(shipped.get("values", ()), shipped.get("codes", ())))
         self.missing: Any = shipped["missing"]
         self.unknown: Any = shipped["unknown"]
@@ -63,7 +64,7 @@ class Cell:
                 raise self._differs(found, f"{self.form}s")
             value = found
         elif isinstance(value, (datetime.date, datetime.time, datetime.timedelta)):
-            raise self._differs("dates or times", self._sort())
+            raise self._differs("dates or times", self.sort or "text")
         else:
             value = self._plain(value)
         if self.cuts is not None:
@@ -88,10 +89,6 @@ class Cell:
             raise ValueError(f"column {self.column!r} {what}; give another value")
         return int(code)
 
-    def _sort(self) -> str:
-        """What the column held in training."""
-        return "numbers" if self.cuts is not None else self.sort or "text"
-
     def _differs(self, held: str, was: str) -> ValueError:
         """The error for a value of another kind than those of training."""
         return ValueError(
@@ -107,19 +104,18 @@ class Cell:
 
     def _plain(self, value: Any) -> Any:
         """A value as text, a number or a boolean, whichever training saw."""
-        was = self._sort() if self.cuts is not None else self.sort
         if not isinstance(value, str):
             self._check_number(value)
         elif self.form == "truths":
             value = _TRUTHS.get(value.strip().lower(), value)
-        elif self.form == "numbers" or was == "numbers":
+        elif self.form == "numbers" or self.sort == "numbers":
             number = self.readers["numbers"].value(value, self)
             if number is not None:
                 self._check_number(number)
                 value = number
         now = "text" if isinstance(value, str) else "numbers"
-        if was and now != was:
-            raise self._differs(now, was)
+        if self.sort and now != self.sort:
+            raise self._differs(now, self.sort)
         return value
 
     def _check_number(self, value: Any) -> None:

@@ -17,11 +17,6 @@ class Cell {
     }
   }
 
-  /** What the column held in training; nothing where it held both or neither. */
-  get held() {
-    return this.cuts ? "numbers" : this.sort;
-  }
-
   code(value) {
     if (value === null || value === undefined || Number.isNaN(value) || this.#isEmpty(value)) {
       return this.#allowed(this.missing, "is missing, which the model refuses");
@@ -71,7 +66,7 @@ class Cell {
 
   /** A value as text or a number, whichever training saw; booleans are 1 and 0. */
   #plain(value) {
-    if (value instanceof Date) throw this.#differs("dates or times", this.held || "text");
+    if (value instanceof Date) throw this.#differs("dates or times", this.sort || "text");
     if (!["string", "number", "boolean", "bigint"].includes(typeof value)) {
       throw new Error(`column ${inQuotes(this.column)} holds a ${typeof value}; give text, `
         + "a number, a boolean or null");
@@ -82,7 +77,7 @@ class Cell {
         + "number or null");
     }
     const now = typeof found === "string" ? "text" : "numbers";
-    if (this.held && now !== this.held) throw this.#differs(now, this.held);
+    if (this.sort && now !== this.sort) throw this.#differs(now, this.sort);
     return found;
   }
 
@@ -90,7 +85,7 @@ class Cell {
   #spelled(text) {
     const word = trimmed(text);
     if (this.form === "truths") return TRUTHS.get(word.toLowerCase()) ?? text;
-    if (this.form !== "numbers" && this.held !== "numbers") return text;
+    if (this.form !== "numbers" && this.sort !== "numbers") return text;
     return this.readers.Numbers.value(word, this) ?? text;
   }
 }
