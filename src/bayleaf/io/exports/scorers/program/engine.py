@@ -154,9 +154,10 @@ class Look:
         first: int = 0,
         size: int = 0,
     ) -> None:
-        self.owner, self.features = owner, features
-        self.maps = [program.integers[k] for k in maps]
-        self.radices = [max(states) + 1 for states in self.maps]
+        self.owner = owner
+        pairs = zip(features, [program.integers[k] for k in maps])
+        # Each feature, the state of each code of it, and their number.
+        self.digits = [(feature, own, max(own) + 1) for feature, own in pairs]
         self.gate = program.integers[gate] if gate >= 0 else None
         states, values = program.integers[keys], program.values(rows)
         # Entries of a size, whose numbers begin at some position.
@@ -170,7 +171,7 @@ class Look:
         if self.gate and not self.gate[codes[self.owner]]:
             return ()
         key = 0
-        for feature, states, radix in zip(self.features, self.maps, self.radices):
+        for feature, states, radix in self.digits:
             key = key * radix + states[codes[feature]]
         return self.rows.get(key, ())
 
