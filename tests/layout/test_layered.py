@@ -178,3 +178,13 @@ def test_no_arc_runs_behind_a_box_and_few_more_cross_than_in_dot(
         assert n_behind(lines, arcs, drawing.centres, drawing.sizes) == 0, name
         crossings = n_crossings(lines, arcs) if arcs else 0
         assert crossings <= 1.5 * int(told[name]["crossings"]), name
+
+
+def test_a_drawing_wider_than_a_page_is_folded() -> None:
+    def width(n_children: int, page: float) -> float:
+        arcs = [(0, child) for child in range(1, n_children + 1)]
+        return with_tops([SIZE] * (n_children + 1), arcs, [], page=page).width
+
+    wide = width(12, np.inf)
+    assert width(12, wide) == wide
+    assert width(12, wide - 1) < wide / 2

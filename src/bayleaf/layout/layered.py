@@ -24,6 +24,8 @@ _STRENGTHS = (1.0, 2.0, 8.0)
 _BEND = 0.4
 # Width of the whole in its height, if the parts allow it.
 _ASPECT = 1.6
+# That of drawings that were wider than a page.
+_PAGE_SHAPE = 2.2
 # A bend's room where layers are folded and many arcs pass one: the gap narrows.
 _FOLDED_BEND = -0.5
 # Widths of rows that are tried to fold layers, from the widest layer down.
@@ -102,18 +104,21 @@ def with_tops(
     *,
     gap: tuple[float, float] = (18.0, 36.0),
     shape: float | None = None,
+    page: float = np.inf,
 ) -> Drawing:
-    """A layered drawing with boxes of `tops` above all others unless they have arcs."""
+    """A layered drawing with boxes of `tops` above all others unless they have arcs.
+
+    One without `shape` that is wider than a `page` is folded.
+    """
     boxes = np.asarray(sizes, dtype=np.float64).reshape(-1, 2)
     bound = {node for arc in arcs for node in arc}
     above = [node for node in tops if node not in bound]
     others = [node for node in range(len(boxes)) if node not in above]
     if not above or not others:
-        return layered_drawing(boxes, arcs, gap=gap, shape=shape)
+        return _on_page(boxes, arcs, gap, shape, page)
     place = {node: i for i, node in enumerate(others)}
-    below = layered_drawing(
-        boxes[others], [(place[p], place[c]) for p, c in arcs], gap=gap, shape=shape
-    )
+    pairs = [(place[p], place[c]) for p, c in arcs]
+    below = _on_page(boxes[others], pairs, gap, shape, page)
     row = float(boxes[above, 0].sum() + gap[0] * (len(above) - 1))
     width, shift = max(row, below.width), float(boxes[above, 1].max() + gap[1])
     aside = np.array([(width - below.width) / 2, shift])
@@ -124,6 +129,20 @@ def with_tops(
     centres[above, 1] = boxes[above, 1].max() / 2
     curves = tuple(curve + aside for curve in below.curves)
     return Drawing(centres, boxes, curves, width, below.height + shift)
+
+
+def _on_page(
+    boxes: Floats,
+    arcs: Sequence[Arc],
+    gap: tuple[float, float],
+    shape: float | None,
+    page: float,
+) -> Drawing:
+    """A layered drawing, folded if it has no shape and is wider than a page."""
+    drawing = layered_drawing(boxes, arcs, gap=gap, shape=shape)
+    if shape is None and drawing.width > page:
+        return layered_drawing(boxes, arcs, gap=gap, shape=_PAGE_SHAPE)
+    return drawing
 
 
 def _part(

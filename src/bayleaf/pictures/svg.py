@@ -19,6 +19,8 @@ Place = tuple[float, float]
 # Half a node's width and height, gaps beside and below it, and room around the network.
 _HALF_WIDTH, _HALF_HEIGHT = 56.0, 19.0
 _GAP, _EDGE = (14.0, 36.0), 4.0
+# Networks wider than a report are folded.
+_PAGE = 960.0
 _LETTERS, _LETTER_WIDTH = 16, 6.4
 # The most of boxes with bars, and room around their texts; states with a bar, and
 # letters of their names.
@@ -122,13 +124,14 @@ def network_svg(structure: Values) -> tuple[str, str]:
     pairs = [(arc["parent"], arc["child"]) for arc in kept]
     half = _half_width(nodes)
     sizes = [(2 * half, _height(node)) for node in nodes]
-    drawing = with_tops(sizes, pairs, tops if len(nodes) > 1 else [], gap=_GAP)
+    above = tops if len(nodes) > 1 else []
+    drawing = with_tops(sizes, pairs, above, gap=_GAP, page=_PAGE)
     places = [(x + _EDGE, y + _EDGE) for x, y in drawing.centres.tolist()]
     width, height = drawing.width + 2 * _EDGE, drawing.height + 2 * _EDGE
-    above = set(tops)
+    lights = set(tops)
     heaviest = max((arc["weight"] or 0.0 for arc in kept), default=0.0) or 1.0
     body = [
-        _arc(curve + _EDGE, arc, arc["parent"] in above, heaviest)
+        _arc(curve + _EDGE, arc, arc["parent"] in lights, heaviest)
         for arc, curve in zip(kept, drawing.curves, strict=True)
     ]
     body += [_node(node, *xy, half) for node, xy in zip(nodes, places, strict=True)]

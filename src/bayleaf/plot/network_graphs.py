@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 _WIDTH, _HEIGHTS, _GAP = 73.0, (25.0, 25.0, 34.0), (14.0, 22.0)
 # Room around the drawing, and for a line of notes.
 _MARGIN, _NOTE = 7.0, 14.0
-# Drawings wider than a page, in points, are folded to this width by height.
-_PAGE, _FOLDED_SHAPE = 540.0, 2.2
+# Drawings wider than this are folded.
+_PAGE = 540.0
 # A class with more arcs than this stands over a sentence instead of them: alone, and
 # where there are other arcs to be seen.
 _MOST_CLASS_ARCS, _MOST_BESIDE_OTHERS = 16, 6
@@ -107,9 +107,7 @@ def network(
     names = [style.in_lines(n, 0.86 * _WIDTH, len(_HEIGHTS)) for n in graph.names]
     sizes = [(_WIDTH, _HEIGHTS[name.count("\n")]) for name in names]
     pairs = [(p, c) for p, c, _ in by_weight]
-    drawing = with_tops(sizes, pairs, tops, gap=_GAP)
-    if drawing.width > _PAGE:
-        drawing = with_tops(sizes, pairs, tops, gap=_GAP, shape=_FOLDED_SHAPE)
+    drawing = with_tops(sizes, pairs, tops, gap=_GAP, page=_PAGE)
     width = drawing.width + 2 * _MARGIN
     height = drawing.height + 2 * _MARGIN + _NOTE * len(notes)
     ax = style.axes_for(ax, max(3.6, width / 72), height / 72, bare=True)
