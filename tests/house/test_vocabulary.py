@@ -42,7 +42,7 @@ EXPRESSIONS = [
         r"\b(is|are|was|were|be) no\b"
         r"(?! (longer|more|less|larger|fewer|greater|smaller|better|worse))",
         "is not a",
-        274,
+        273,
     ),
     Expression(r"\bwhole numbers?\b", "integer", 7),
     Expression(r"\btruth values?\b", "boolean", 0),

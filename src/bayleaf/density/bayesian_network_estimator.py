@@ -58,7 +58,7 @@ from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.networks.structured_network import n_distributions
 from bayleaf.models.page_model import DENSITY, PageModel
 from bayleaf.results.document import Items, Part
-from bayleaf.scores.local_scores import Unit, resolve_score
+from bayleaf.scores.local_scores import LOCAL_SCORES, Unit, resolve_score
 from bayleaf.streams.streamed import is_streamed
 from bayleaf.typing import BatchesLike, NumbersLike, RowsLike
 from bayleaf.wording import brief, brief_names, counted
@@ -671,14 +671,18 @@ class DensitySummary(FittedSummary):
     def facts(self) -> list[tuple[str, str]]:
         """Setting, sizes and scores."""
         bits = self.log_likelihood / math.log(2.0)
+        # The library's own are abbreviations, but for "BDeu".
+        name = self.local_score
+        if name in LOCAL_SCORES:
+            name = {"bdeu": "BDeu"}.get(name, name.upper())
         score = self.score / (1.0 if self.unit == "bits" else math.log(2.0))
         facts = [
             ("setting", self.setting),
             ("variables", str(self.n_variables)),
-            ("edges", str(self.n_edges)),
+            ("arcs", str(self.n_edges)),
             ("parameters", f"{self.n_parameters} ({self.n_free_parameters} free)"),
             *self._compression(),
-            (f"{self.local_score} score", f"{score:.8g} bits"),
+            (f"{name} score", f"{score:.8g} bits"),
             ("log-likelihood", f"{bits:.8g} bits (training rows)"),
         ]
         if self.sample:
@@ -697,8 +701,8 @@ class DensitySummary(FittedSummary):
 
     def lists(self) -> list[Part]:
         """Remarks and arcs."""
-        edges = [f"{parent} -> {child}" for parent, child in self.edges]
-        return [Items(self.remarks, "remarks"), Items(edges, "edges", MAX_ITEMS)]
+        arcs = [f"{parent} -> {child}" for parent, child in self.edges]
+        return [Items(self.remarks, "remarks"), Items(arcs, "arcs", MAX_ITEMS)]
 
     def __repr__(self) -> str:
         arcs = brief_names([f"{parent} -> {child}" for parent, child in self.edges])

@@ -53,6 +53,7 @@ def read(path: str | Path, *, max_bytes: int = MAX_BYTES) -> BayesianNetwork:
     if network is None:
         raise ModelFileError(
             f"the model of {Path(path).name} is of the type {word_of(type(model))!r}, "
-            "which is no single Bayesian network; naive Bayes, TAN, KDB and HNB are"
+            "which is not a single Bayesian network; fit naive Bayes, TAN, KDB or HNB "
+            "instead"
         )
     return network
