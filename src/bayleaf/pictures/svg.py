@@ -41,7 +41,7 @@ _MOST_CLASS_ARCS, _FEW_CLASS_ARCS = 16, 6
 # Width of the names and of the scale, and height of a line, in pixels; a telephone has
 # room for them.
 _NAMES, _SCALE, _LINE = 130.0, 220.0, 14.0
-# Each stands out from white and from black paper by 3 to 1.
+# Each has a contrast of 3 to 1 on white and on black paper.
 _COLOURS = ("#0072b2", "#b57a00", "#009e73", "#c2540a")
 _NAME_LETTERS = 18
 # Width of a drawing of steps, height of its curve and of the rows below it. Three of

@@ -77,7 +77,7 @@ def test_the_network_of_a_classifier_is_read(tmp_path: Path) -> None:
 def test_a_model_that_is_no_network_is_refused(tmp_path: Path) -> None:
     X = np.random.default_rng(0).integers(3, size=(50, 3))
     AODEClassifier().fit(X, X[:, 0] > 1).save(tmp_path / "aode.json")
-    with pytest.raises(ModelFileError, match="no single Bayesian network"):
+    with pytest.raises(ModelFileError, match="not a single Bayesian network"):
         read(tmp_path / "aode.json")
 
 
