@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -20,6 +21,7 @@ from hypothesis.extra.numpy import arrays
 import bayleaf
 from bayleaf import BayesianNetworkEstimator
 from bayleaf.cpds.distribution import TableCPD
+from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.explorer import explorer_html, suggested_cases, write_explorer
 from bayleaf.explorer.explorer_page import SCRIPTS
@@ -413,6 +415,45 @@ def test_cases_are_suggested_by_left_out_answers_where_these_are_known(
     # Answers under another prior are not those without the row.
     other = read.with_class_prior([0.9, 0.1])
     assert {case["seen"] for case in suggested_cases(other, rows)} == {None}
+
+
+def test_numbers_are_suggested_by_left_out_distributions(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(rng.integers(0, 5, (60, 2)), columns=["a", "b"])
+    y = 10.0 * X["a"] + rng.normal(size=60)
+    y[7] += 40.0
+    rows = X.assign(y=y)
+    few = {"n_networks": 1, "max_parents": 1, "trees": False, "random_state": 0}
+    model = bayleaf.AveragedKDBRegressor(**few).fit(rows, target="y")
+    cases = {case["kind"]: case for case in suggested_cases(model, rows)}
+    assert {case["seen"] for case in cases.values()} == {False}
+    figures = [[case["mean"], *case["interval"]] for case in cases.values()]
+    own = model.predict_distribution(X)
+    own_figures = np.column_stack([own.mean, own.interval()])
+    places = [case["row"] for case in cases.values()]
+    assert cases["wrong"]["row"] == 7
+    assert len(set(places)) == 3
+    assert X["a"][cases["low"]["row"]] == 0
+    assert X["a"][cases["high"]["row"]] == 4
+    assert not np.allclose(figures, own_figures[places])
+    # Left out again: all rows together give the scores that fit reports.
+    columns = [model._training_codes.column(v) for v in range(2)]
+    codes = Codes.from_columns(columns, model._training_codes.cards[:2])
+    low, high = model._page_model().left_out(codes, y.to_numpy())[:, 1:].T
+    inside = np.mean((low <= y) & (y <= high))
+    assert inside == pytest.approx(model.left_out_coverage_)
+    model.save(tmp_path / "model.json")
+    read = bayleaf.load(tmp_path / "model.json")
+    for reader, frame in ((read, rows), (model, rows[::-1])):
+        for case in suggested_cases(reader, frame):
+            row = frame.index[case["row"]]
+            assert case["seen"] is None
+            shown = [case["mean"], *case["interval"]]
+            assert shown == pytest.approx(own_figures[row].tolist(), abs=1e-9)
+    kinds = [case["kind"] for case in suggested_cases(model, X)]
+    assert kinds == ["low", "high"]
+    with pytest.raises(ValueError, match="must be a classifier or regressor"):
+        suggested_cases(small_network(), rows)
 
 
 def test_rows_without_outcomes_suggest_a_clear_and_an_undecided_case() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from bayleaf import AveragedKDBRegressor
 from bayleaf.data.codes import Codes
-from bayleaf.explorer import explorer_html
+from bayleaf.explorer import explorer_html, suggested_cases
 from bayleaf.io import read_model
 
 pytestmark = pytest.mark.slow
@@ -36,8 +36,8 @@ ANSWERS = """([evidences, levels]) => evidences.map((states) => {
 })"""
 
 
-def fitted(**parameters: Any) -> AveragedKDBRegressor:
-    """A regressor of numbers and names with holes."""
+def training_table() -> tuple[pd.DataFrame, pd.Series]:
+    """Numbers and names with holes, and a number."""
     rng = np.random.default_rng(8)
     table = pd.DataFrame(
         {
@@ -51,8 +51,13 @@ def fitted(**parameters: Any) -> AveragedKDBRegressor:
     table.loc[::17, "place"] = None
     price = 3e4 * table["size"] + 2e4 * (table["place"] == "shore") * table["few"]
     price = price + 1e4 * rng.standard_t(4, size=300)
+    return table, price.rename("price")
+
+
+def fitted(**parameters: Any) -> AveragedKDBRegressor:
+    """A regressor of numbers and names with holes."""
     model = AveragedKDBRegressor(n_networks=3, random_state=0, **parameters)
-    return model.fit(table, price.rename("price"))
+    return model.fit(*training_table())
 
 
 def expected(
@@ -193,6 +198,37 @@ def test_the_cockpit_shows_the_number_its_interval_and_why(open_cockpit: Any) ->
     share = f"{100 * model.left_out_coverage_:.0f} of 100 cases when each was left out"
     assert share in page.inner_text("#quality")
     assert not page.is_visible("#act-line")
+
+
+def test_suggested_numbers_are_shown_beside_those_of_left_out_models(
+    open_cockpit: Any,
+) -> None:
+    model = fitted(trees=False)
+    X, y = training_table()
+    rows = X.assign(price=y)
+    page = open_cockpit(explorer_html(model, rows=rows))
+    note = "Chosen by answers of models that had not seen the one they answer for."
+    assert page.inner_text(".starts + .note") == note
+    worst = suggested_cases(model, rows)[-1]
+    page.get_by_role("button", name="Open a case that misled the model").click()
+    assert page.get_by_role("spinbutton", name="Row").input_value() == str(
+        worst["row"] + 1
+    )
+    numbers = [y[worst["row"]], worst["mean"], *worst["interval"]]
+    given, mean, low, high = page.evaluate(
+        "numbers => numbers.map((n) => bayleaf.page.cockpit.scale.total(n))", numbers
+    )
+    assert page.inner_text(".recorded") == (
+        f"Recorded: {given}. A model that had not seen this case gave {mean}, 90 % "
+        f"interval {low} to {high}."
+    )
+    assert "of the other 299 cases on this page match" in page.inner_text(".match")
+    page.get_by_role("button", name="Next row").click()
+    assert ". The model gave " in page.inner_text(".recorded")
+    contained = model.predict_interval(X)
+    n = int(((contained[:, 0] <= y) & (y <= contained[:, 1])).sum())
+    text = f"The 90 % interval of the model contains the number for {n} of 300."
+    page.locator("section .note", has_text=text).wait_for()
 
 
 REDUCTIONS = """(states) => {

@@ -24,7 +24,7 @@ from bayleaf.io.exports.packing import packed, packed_codes
 from bayleaf.io.native.model_file import SavedModel, write_model
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.networks.network_model import NetworkModel
-from bayleaf.models.page_model import CLASSIFIER, PageModel
+from bayleaf.models.page_model import REGRESSOR, PageModel
 from bayleaf.wording import quoted
 
 Content = dict[str, Any]
@@ -213,14 +213,8 @@ def _fine(
     is_number = variable.kind == "numeric" and variable.categories is None
     if not is_number or str(variable.name) not in named:
         return none, own
-    try:
-        values = np.array(
-            [
-                np.nan if cell is None else float(cell)
-                for cell in frame[named[str(variable.name)]].to_list()
-            ]
-        )
-    except (TypeError, ValueError):
+    values = _numbers(frame[named[str(variable.name)]])
+    if values is None:
         return none, own
     known = np.unique(values[np.isfinite(values)])
     if len(known) < 2:
@@ -235,12 +229,22 @@ def _fine(
     return possible, np.where(np.isfinite(values), fine, _MISSING)
 
 
+def _numbers(column: Any) -> Floats | None:
+    """A column's numbers, NaN for missing ones; None if it has other cells."""
+    cells = column.to_list()
+    try:
+        return np.array([np.nan if cell is None else float(cell) for cell in cells])
+    except (TypeError, ValueError):
+        return None
+
+
 def rows_content(table: Any, explored: PageModel) -> dict[str, Any]:
     """The first rows of a table as codes of the variables that it has, the class last.
 
-    ``n`` rows, ``variables`` with codes, and packed ``codes``, 65535 for missing cells.
-    Without a target states are the values. ValueError if a column of training is
-    missing, or the table is not a data frame.
+    ``n`` rows, ``variables`` with codes, and packed ``codes``, 65535 for missing cells;
+    ``recorded`` numbers of a target that is one, ``suggested`` cases to open. Without a
+    target states are the values. ValueError if a column of training is missing, or the
+    table is not a data frame.
     """
     domain, encoder = explored.model.domain, explored.encoder
     try:
@@ -265,8 +269,11 @@ def rows_content(table: Any, explored: PageModel) -> dict[str, Any]:
     codes = single_states(encoder.transform(to_columns(features)).rows, _SINGLE)
     columns = [codes.column(feature) for feature in range(codes.n_variables)]
     places = list(range(codes.n_variables))
-    target = domain[-1]
-    if str(target.name) in named and target.kind == "nominal":
+    target, numbers = domain[-1], None
+    if explored.task == REGRESSOR:
+        if str(target.name) in named:
+            numbers = _numbers(frame[named[str(target.name)]])
+    elif str(target.name) in named and target.kind == "nominal":
         columns.append(_state_codes(frame, named, target))
         places.append(len(domain) - 1)
     cards = [domain[place].n_states for place in places]
@@ -277,6 +284,15 @@ def rows_content(table: Any, explored: PageModel) -> dict[str, Any]:
             for own, k in zip(columns, cards, strict=True)
         ],
     )
+    if explored.task == REGRESSOR:
+        suggested = _suggested_numbers(columns, domain.cards[:-1], numbers, explored)
+        if numbers is not None:
+            shown = numbers[:MOST_ROWS]
+            known = np.isfinite(shown).tolist()
+            content["recorded"] = [
+                n if is_known else None for n, is_known in zip(shown.tolist(), known)
+            ]
+        return content | {"suggested": suggested}
     return content | {"suggested": _suggested(columns, domain, explored)}
 
 
@@ -288,7 +304,7 @@ def _suggested(
     Chosen by posteriors learned without the row where these are known; otherwise by
     the model's own, which has learned from the row (`seen`) or may have (None).
     """
-    if explored.task != CLASSIFIER or not len(columns[0]):
+    if not len(columns[0]):
         return []
     features, cards = columns[: len(domain) - 1], domain.cards
     has_label = len(columns) == len(domain) and (columns[-1] >= 0).all()
@@ -318,6 +334,43 @@ def _suggested(
                 {"kind": kind, "row": row, "posterior": posterior, "seen": seen}
             )
     return cases
+
+
+def _suggested_numbers(
+    columns: Sequence[Any],
+    cards: tuple[int, ...],
+    numbers: Floats | None,
+    explored: PageModel,
+) -> list[dict[str, Any]]:
+    """Cases of a low, a high and, if numbers are recorded, a badly expected number.
+
+    Chosen by distributions learned without the row where these are known; otherwise by
+    the model's own (`seen` as of classes).
+    """
+    answers, seen = None, None
+    if numbers is not None:
+        answers = explored.left_out(Codes.from_columns(columns, cards), numbers)
+        seen = None if answers is None else False
+    if answers is None:
+        first = [column[:MOST_ROWS] for column in columns]
+        said = explored.scorer.distributions(Codes.from_columns(first, cards))
+        answers = np.column_stack([said.mean, said.interval(0.9)])
+    answers = answers[:MOST_ROWS]
+    means = answers[:, 0].copy()
+    ranks = {"low": -means, "high": means}
+    if numbers is not None:
+        ranks = {"wrong": np.abs(numbers[: len(means)] - means)} | ranks
+    cases: list[dict[str, Any]] = []
+    for kind, rank in ranks.items():
+        figures = np.where(np.isnan(means), np.nan, rank)
+        if not np.isnan(figures).all():
+            row = int(np.nanargmax(figures))
+            mean, *interval = answers[row].tolist()
+            case = {"kind": kind, "row": row, "mean": mean, "interval": interval}
+            cases.append(case | {"seen": seen})
+            # No row is suggested twice.
+            means[row] = np.nan
+    return sorted(cases, key=lambda case: case["kind"] == "wrong")
 
 
 def _state_codes(frame: Any, named: dict[str, Any], variable: Variable) -> Any:

@@ -287,30 +287,31 @@ def write_explorer(
 
 
 def suggested_cases(model: Shown, rows: FrameLike) -> list[JSONObject]:
-    """Choose a clear, an undecided and a wrong case, as a page with `rows` suggests.
+    """Choose the cases to begin with that a page with `rows` suggests.
 
     Parameters
     ----------
-    model : classifier or Predictor
+    model : classifier, regressor or Predictor
         A fitted model, or one read from its file.
     rows : data frame
         Rows with the columns of training, of which the first 1 000 are looked at; a
-        wrong case needs the class among them.
+        wrong case needs the target among them.
 
     Returns
     -------
     list of dict
-        Each with ``kind`` ("clear", "undecided" or "wrong"), ``row`` (its position),
-        ``posterior`` (probability of each class) and ``seen``: False where the
-        posterior is exact leave-one-out of training rows, True where the model itself
-        gave it and has learned from the row, None where it may have. Training rows are
-        recognised, also by a model from a file, where all of them are given in their
-        order.
+        Each with ``kind`` ("clear", "undecided" or "wrong"; of a number "low", "high"
+        or "wrong", the one farthest from its expectation), ``row`` (its position),
+        ``posterior`` (probability of each class; of a number ``mean`` and the 90 %
+        ``interval``) and ``seen``: False where that is of a model without the row, True
+        where the model itself gave it and has learned from the row, None where it may
+        have. Training rows are recognised where all of them are given in their order,
+        also by a classifier from a file.
 
     Raises
     ------
     ValueError
-        If a column of training is missing, or the model is not a classifier.
+        If a column of training is missing, or the model has no target.
 
     Examples
     --------
@@ -322,9 +323,10 @@ def suggested_cases(model: Shown, rows: FrameLike) -> list[JSONObject]:
     [('clear', 213), ('undecided', 256), ('wrong', 69)]
     """
     explored = page_model(model, _REFUSAL)
-    if explored.task != CLASSIFIER:
+    if not explored.has_target:
         raise ValueError(
-            f"model must be a classifier to suggest cases, got a {explored.name}"
+            "model must be a classifier or regressor to suggest cases, got a "
+            f"{explored.name}"
         )
     cases: list[JSONObject] = rows_content(rows, explored)["suggested"]
     return cases

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from bayleaf.data.codes import Codes
 from bayleaf.data.table_encoder import EncodedTable, TableEncoder
 from bayleaf.models.fit_stamp import FitStamp
 
@@ -35,8 +34,9 @@ class PageModel:
     # Training rows behind a classifier's tables, None where they are not known.
     support: Callable[[], Any] = _nothing
     # Posteriors of the first training rows without each, given their codes, the class
-    # last: NaN where they are not known, None for other rows.
-    left_out: Callable[[Codes], Any] = lambda _: None
+    # last: NaN where they are not known, None for other rows. Of a number, expectation
+    # and ends of the 90 % interval, given codes of the features and the numbers.
+    left_out: Callable[..., Any] = lambda *_: None
     # Scores of the training rows without each, None where not known; of a number its
     # mean CRPS and the coverage of 90 % intervals.
     quality: Callable[[], Any] = _nothing

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayleaf.classifiers.averaged_kdb import AveragedKDBClassifier
 from bayleaf.classifiers.shared.callbacks import with_callbacks
+from bayleaf.classifiers.shared.leave_one_out import answers_of_rows, are_first
 from bayleaf.classifiers.shared.parameters import check_choice, check_count, check_flag
 from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.classifiers.shared.training import (
@@ -279,7 +280,7 @@ class AveragedKDBRegressor(RegressorMixin, TableEstimator):
         self._training_target: Floats | None = found.target
         self._last_unknown = {}
         self._fit_stamp = FitStamp.now()
-        self._keep_scores(found.left_out)
+        self._keep_scores(found.left_out_codes, found.left_out)
 
     def _candidates(self, total: float) -> tuple[int, ...]:
         """Numbers of intervals that are tried."""
@@ -288,15 +289,34 @@ class AveragedKDBRegressor(RegressorMixin, TableEstimator):
             return (self.n_intervals,)
         return tuple(dict.fromkeys(min(number, most) for number in _CANDIDATES))
 
-    def _keep_scores(self, rows: LeftOut) -> None:
-        """Keep how well left-out rows are predicted."""
+    def _keep_scores(self, codes: Codes, rows: LeftOut) -> None:
+        """Keep what left-out rows are given, and how well they are predicted."""
         said = self.model_.of_scores(rows.scores, rows.where)
         self.left_out_crps_ = float(
             np.average(said.crps(rows.target), weights=rows.weights)
         )
-        lower, upper = said.interval(0.9).T
+        interval = said.interval(0.9)
+        lower, upper = interval.T
+        answers = np.column_stack([said.mean, interval])
+        self._left_out_answers = codes, rows.target, answers
         inside = (rows.target >= lower) & (rows.target <= upper)
         self.left_out_coverage_ = float(np.average(inside, weights=rows.weights))
+
+    def _left_out(self, codes: Codes, target: Floats) -> Floats | None:
+        """Expectation and ends of the 90 % interval, (n_rows, 3), without each row.
+
+        None unless the rows, features and their numbers, are the first of training; NaN
+        for rows beyond those that the head is learned from.
+        """
+        training: Codes | None = getattr(self, "_training_codes", None)
+        numbers: Floats | None = getattr(self, "_training_target", None)
+        if training is None or numbers is None:
+            return None
+        is_first = are_first(codes, training.without_last())
+        if not (is_first and np.array_equal(numbers[: len(target)], target)):
+            return None
+        *rows, answers = self._left_out_answers
+        return answers_of_rows((codes, target), rows, answers)
 
     @property
     def feature_importances_(self) -> Floats:
@@ -313,7 +333,9 @@ class AveragedKDBRegressor(RegressorMixin, TableEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         # No pickle holds the training rows.
-        rows = dict.fromkeys(("_training_codes", "_training_target"))
+        rows = dict.fromkeys(
+            ("_training_codes", "_training_target", "_left_out_answers")
+        )
         return {**super().__getstate__(), **rows}
 
     @property
@@ -354,6 +376,7 @@ class AveragedKDBRegressor(RegressorMixin, TableEstimator):
             scorer=self.model_,
             encoder=self.encoder_,
             read=self._encode,
+            left_out=self._left_out,
             quality=lambda: (self.left_out_crps_, self.left_out_coverage_),
         )
 

@@ -35,6 +35,7 @@ class Fitted(NamedTuple):
     model: IntervalTargetModel
     left_out: LeftOut
     loss: float
+    left_out_codes: Codes  # of these rows' features
     training: Codes  # of the features and the interval
     target: Floats  # (n_rows,), of these rows
 
@@ -181,6 +182,7 @@ class TargetTask:
             replace(found, head=head),
             left_out,
             loss,
+            rows.codes,
             training,
             self._weighted_target,
         )

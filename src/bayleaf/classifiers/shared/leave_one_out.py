@@ -205,7 +205,7 @@ def left_out_proba(classifier: Any, rows: Codes) -> NDArray[np.float64] | None:
             return None
         codes, classifier = rows, copy.copy(classifier)
         classifier._training_codes = rows
-    elif not _are_first(rows, codes):
+    elif not are_first(rows, codes):
         return None
     proba = _left_out_proba(classifier, codes)
     if proba is None:
@@ -228,7 +228,7 @@ def _are_counted(classifier: Any, rows: Codes) -> bool:
     )
 
 
-def _are_first(rows: Codes, codes: Codes) -> bool:
+def are_first(rows: Codes, codes: Codes) -> bool:
     """Whether the codes begin with some rows."""
     return rows.cards == codes.cards and all(
         np.array_equal(codes.column(v)[: rows.n_rows], rows.column(v))
@@ -239,7 +239,8 @@ def _are_first(rows: Codes, codes: Codes) -> bool:
 def _left_out_proba(classifier: Any, codes: Codes) -> NDArray[np.float64] | None:
     """Posteriors of all training rows without each; None if they are not known."""
     if (answers := classifier._left_out_answers) is not None:
-        return _answers_of_rows(codes, *answers)
+        distinct, scores = answers
+        return answers_of_rows((codes,), (distinct,), np.exp(log_normalize(scores)))
     # A file does not name the rule that "auto" chose.
     rule = getattr(classifier, "smoothing_", None)
     if not isinstance(rule, CellSmoothing):
@@ -251,19 +252,22 @@ def _left_out_proba(classifier: Any, codes: Codes) -> NDArray[np.float64] | None
     return np.asarray(np.exp(log_normalize((left_out[1] / temperatures.T).T)))
 
 
-def _answers_of_rows(
-    codes: Codes, distinct: Codes, scores: NDArray[np.float64]
+def answers_of_rows(
+    rows: Sequence[Any], distinct: Sequence[Any], answers: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Posteriors (n_rows, n_classes) of rows, by log scores of distinct rows."""
+    """Answers (n_rows, n_figures) to rows, by those to distinct rows; NaN to others.
+
+    Both kinds of rows are their codes and, of a number, also the target (n_rows,).
+    """
     tables = [
-        np.column_stack([t.column(v) for v in range(t.n_variables)])
-        for t in (distinct, codes)
+        np.column_stack([*map(codes.column, range(codes.n_variables)), *target])
+        for codes, *target in (distinct, rows)
     ]
     _, indices = np.unique(np.concatenate(tables), axis=0, return_inverse=True)
     indices = indices.ravel()
-    posteriors = np.full((indices.max() + 1, scores.shape[1]), np.nan)
-    posteriors[indices[: len(scores)]] = np.exp(log_normalize(scores))
-    return np.asarray(posteriors[indices[len(scores) :]])
+    found = np.full((indices.max() + 1, answers.shape[1]), np.nan)
+    found[indices[: len(answers)]] = answers
+    return np.asarray(found[indices[len(answers) :]])
 
 
 def _left_out_rows(classifier: Any) -> tuple[LeaveOneOut, NDArray[np.float64]] | None:

@@ -27,7 +27,7 @@ class Cockpit {
     this.questionnaire = new Questionnaire(this);
     this.proposals = isNumber ? new NumberProposals(this) : new Proposals(this);
     this.letter = new Letter(this);
-    this.rows = session.model.rows && !isNumber ? new RowPanel(this) : null;
+    this.rows = session.model.rows ? new (isNumber ? NumberRowPanel : RowPanel)(this) : null;
     this.quality = isNumber ? new NumberQuality(this) : new Quality(this);
     byId("reasons").append(this.next.node);
     byId("reasons").before(this.proposals.node);

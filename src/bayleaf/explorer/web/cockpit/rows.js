@@ -7,7 +7,10 @@ const ALIKE = 0.1;
 // Chances of a class this near to a half leave it undecided.
 const UNDECIDED = 0.12;
 
-const STARTS = { clear: "a clear case", undecided: "an undecided case", wrong: "a case that misled the model" };
+const STARTS = {
+  clear: "a clear case", undecided: "an undecided case", wrong: "a case that misled the model",
+  low: "a case with a low number", high: "a case with a high number",
+};
 
 /** Which rows have values like those that are known, and what was recorded in them. */
 class MatchingRows {
@@ -38,20 +41,17 @@ class MatchingRows {
   /** Rows that match some findings, and how many of them have each recorded class. */
   #count(variables, evidence, except) {
     const masks = variables.map((v) => [this.columns.get(v), this.#alike(v, evidence[v])]);
-    const labels = this.columns.get(this.cockpit.outcome.question);
-    const recorded = new Map();
-    let n = 0;
+    const rows = [];
     for (let row = 0; row < this.n; row += 1) {
       if (row === except || !masks.every(([codes, mask]) => codes?.[row] >= 0 && mask[codes[row]])) continue;
-      n += 1;
-      if (labels) recorded.set(labels[row], (recorded.get(labels[row]) ?? 0) + 1);
+      rows.push(row);
     }
-    return { variables, n, recorded };
+    return { variables, n: rows.length, rows };
   }
 
   /** A sentence on the rows like this; where few match, also on the strongest findings. */
   sentence(evidence, reasons, target, except) {
-    const { words, outcome } = this.cockpit;
+    const { words } = this.cockpit;
     const known = reasons.items.map(({ variable }) => variable).filter((v) => this.columns.has(v));
     if (!known.length) return "";
     const all = this.#count(known, evidence, except);
@@ -63,13 +63,21 @@ class MatchingRows {
     // An opened row does not match itself.
     const whole = except < 0 ? `the ${this.n}` : `the other ${this.n - 1}`;
     const head = `${all.n || "None"} of ${whole} ${words.cases} on this page match${all.n === 1 ? "es" : ""} ${which}`;
-    const having = ({ n, recorded }) => {
-      const m = recorded.get(target) ?? 0;
-      return this.columns.has(outcome.question) && n ? `; ${m} of these ${words.predicate(outcome.question, target)}` : "";
-    };
-    if (few === all) return `${head}${having(all)}.`;
+    if (few === all) return `${head}${this.#having(all, target)}.`;
     const strongest = few.variables.length === 1 ? `${words.label(few.variables[0])} alone` : `the ${few.variables.length} strongest`;
-    return `${head}. ${few.n} match ${strongest}${having(few)}.`;
+    return `${head}. ${few.n} match ${strongest}${this.#having(few, target)}.`;
+  }
+
+  /** What was recorded in rows. */
+  #having({ rows }, target) {
+    const { words, outcome, scale, session } = this.cockpit;
+    if (outcome.isNumber) {
+      const numbers = rows.map((row) => session.model.rows.recorded?.[row] ?? null).filter((number) => number !== null);
+      return numbers.length ? `; ${scale.total(sumOf(numbers) / numbers.length)} was recorded on average` : "";
+    }
+    const labels = this.columns.get(outcome.question);
+    const n = rows.filter((row) => labels?.[row] === target).length;
+    return labels && rows.length ? `; ${n} of these ${words.predicate(outcome.question, target)}` : "";
   }
 }
 
@@ -93,11 +101,11 @@ class RowPanel {
       element("p", { className: "buttons" }, [step("‹", "Row before", -1), this.field, step("›", "Next row", 1)]),
       this.quality,
     ]));
-    runInSlices(this.#decisions(), (found, isDone) => { if (isDone) this.#tellQuality(found); });
+    runInSlices(this.decisions(), (found, isDone) => { if (isDone) this.#tellQuality(found); });
   }
 
   /** For each row with a recorded class, whether the model decides for it. */
-  * #decisions() {
+  * decisions() {
     const { cockpit } = this;
     const { session } = cockpit;
     for (let row = 0; row < session.model.rows.n; row += 1) {
@@ -110,7 +118,11 @@ class RowPanel {
   #tellQuality(found) {
     if (!found.length) return;
     const right = found.filter(({ isRight }) => isRight).length;
-    write(this.quality, `The model is right for ${right} of ${found.length}. Where it learned from these ${this.cockpit.words.cases}, it errs more often for others.`);
+    write(this.quality, `${this.rightFor(right, found.length)} Where it learned from these ${this.cockpit.words.cases}, it errs more often for others.`);
+  }
+
+  rightFor(right, n) {
+    return `The model is right for ${right} of ${n}.`;
   }
 
   /** Cases to begin with, and whose answers chose them. */
@@ -132,30 +144,60 @@ class RowPanel {
     const { session } = this.cockpit;
     const row = Math.min(session.model.rows.n, Math.max(1, Math.round(line) || 1)) - 1;
     this.field.value = String(row + 1);
-    const { evidence, label } = shippedCase(session, row);
-    this.recorded = { evidence, label, row };
+    this.recorded = { ...shippedCase(session, row), row };
     this.cockpit.touched = null;
-    session.replace(evidence);
+    session.replace(this.recorded.evidence);
   }
 
   show(answer, reasons) {
     const { cockpit } = this;
-    const { outcome, words } = cockpit;
     const evidence = cockpit.evidence();
     const isOpen = this.recorded?.evidence === evidence;
     write(this.text, answer && reasons ? this.matching.sentence(evidence, reasons, answer.target, isOpen ? this.recorded.row : -1) : "");
-    const label = isOpen && answer ? this.recorded.label : -1;
-    const without_ = isOpen && this.cockpit.session.model.rows.suggested?.find(({ row }) => row === this.recorded.row);
-    if (without_?.seen === false && label >= 0) {
-      const { posterior, kind } = without_;
-      write(this.note, `Recorded outcome: ${words.state(outcome.question, label)}. A model that had not seen this case gave it ${of100(posterior[answer.target])} in 100: ${kind === "clear" ? "right" : kind}.`);
-      return;
+    const suggested = isOpen && cockpit.session.model.rows.suggested?.find(({ row }) => row === this.recorded.row);
+    write(this.note, isOpen && answer ? this.comparison(answer, suggested || { seen: false })
+      ?? `No outcome was recorded for this one: the ${cockpit.words.cases} of this page came without.` : "");
+  }
+
+  /** The model, and whether it learned from the case. */
+  learner(seen) {
+    return `The model${seen === false ? "" : `, which ${seen ? "has" : "may have"} learned from this one,`}`;
+  }
+
+  /** What was recorded in the row that is open, and what it was given; null without. */
+  comparison(answer, { seen, posterior, kind }) {
+    const { cockpit } = this;
+    const { outcome, words } = cockpit;
+    const { label } = this.recorded;
+    if (label < 0) return null;
+    const head = `Recorded outcome: ${words.state(outcome.question, label)}.`;
+    if (posterior && seen === false) return `${head} A model that had not seen this case gave it ${of100(posterior[answer.target])} in 100: ${kind === "clear" ? "right" : kind}.`;
+    const isUndecided = Math.max(...answer.logs.map(Math.exp)) < 0.5 + (outcome.isBinary ? UNDECIDED : 0);
+    const verdict = isUndecided ? "undecided" : cockpit.decision(answer.logs) === label ? "right here" : "wrong here";
+    return `${head} ${this.learner(seen)} was ${verdict}.`;
+  }
+}
+
+/** The same for rows with a recorded number. */
+class NumberRowPanel extends RowPanel {
+  * decisions() {
+    const { outcome, session } = this.cockpit;
+    for (const [row, number] of (session.model.rows.recorded ?? []).entries()) {
+      const { low, high } = number === null ? {} : outcome.answer(shippedCase(session, row).evidence);
+      yield number === null ? null : { isRight: low <= number && number <= high };
     }
-    const isUndecided = answer && Math.max(...answer.logs.map(Math.exp)) < 0.5 + (outcome.isBinary ? UNDECIDED : 0);
-    const verdict = isUndecided ? "undecided" : answer && cockpit.decision(answer.logs) === label ? "right here" : "wrong here";
-    const { seen } = without_ || { seen: false };
-    const learned = seen === false ? "" : `, which ${seen ? "has" : "may have"} learned from this one,`;
-    if (isOpen && label < 0) write(this.note, `No outcome was recorded for this one: the ${words.cases} of this page came without.`);
-    else write(this.note, label < 0 ? "" : `Recorded outcome: ${words.state(outcome.question, label)}. The model${learned} was ${verdict}.`);
+  }
+
+  rightFor(right, n) {
+    return `The 90 % interval of the model contains the number for ${right} of ${n}.`;
+  }
+
+  comparison(answer, { seen, mean, interval }) {
+    const { scale, session } = this.cockpit;
+    const number = session.model.rows.recorded?.[this.recorded.row] ?? null;
+    if (number === null) return null;
+    const isLeftOut = interval && seen === false;
+    const [low, high] = isLeftOut ? interval : [answer.low, answer.high];
+    return `Recorded: ${scale.total(number)}. ${isLeftOut ? "A model that had not seen this case" : this.learner(seen)} gave ${scale.total(isLeftOut ? mean : answer.mean)}, ${scale.intervalText({ low, high })}.`;
   }
 }
