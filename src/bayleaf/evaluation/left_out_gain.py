@@ -96,7 +96,9 @@ def _left_out_losses(model: Any, X: Any, y: Any) -> Floats:
     features = [str(name) for name in model.encoder_.column_names]
     rows = single_states(model._prepare(_columns_of(X, features))[1])
     columns = [rows.column(v) for v in range(rows.n_variables)]
+    # A copy does not have what fit keeps of the training rows.
     with_rows = copy.copy(model)
+    with_rows._left_out_answers = model._left_out_answers
     with_rows._training_codes = Codes.from_columns(
         [*columns, classes], model.model_.domain.cards
     )

@@ -265,6 +265,8 @@ class HybridNetworkClassifier(HierarchyParameters, SingleNetworkClassifier):
         self._learned_temperature = 1.0 if weighed.is_weighted else None
         if (given := self._given_prior) is not None:
             weighed = weighed.with_class_prior(given)
+        elif weighed.is_weighted:
+            self._left_out_answers = merged.rows(slice(0, most)), learned.scores
         return Learned(weighed, -self._loo_score.log_loss * float(codes.weights.sum()))
 
     def _constraints_among(self, domain: Domain) -> Constraints:
@@ -282,12 +284,17 @@ class HybridNetworkClassifier(HierarchyParameters, SingleNetworkClassifier):
         model = self.model_
         if not isinstance(model, HybridNetworkModel):
             return super()._left_out_log_scores(left_out)
-        if self._beside is None:
-            # Files do not contain the numbers of training rows.
+        if model.is_weighted:
+            # The weight of the prior, which is left out too, is not kept by itself.
             return None
-        numbers = set(model.linear.families.features.tolist())
+        linear, codes = model.linear.families, left_out.counts.rows()
+        # The rows may be others, or in another order, than those of training.
+        beside = numeric_log_likelihoods(linear, codes, is_left_out=True)
+        numbers = set(linear.features.tolist())
         families = model.tables.dag.families[:-1]
-        return left_out.log_scores([f for f in families if f[-1] not in numbers])
+        return replace(left_out, beside=beside).log_scores(
+            [f for f in families if f[-1] not in numbers]
+        )
 
 
 def _columns(codes: Codes, chosen: Sequence[int]) -> Codes:
