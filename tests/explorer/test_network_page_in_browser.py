@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bayleaf import NaiveBayesClassifier
+from bayleaf import BayesianNetworkEstimator, NaiveBayesClassifier
 from bayleaf.datasets import load_heart, load_network
 from bayleaf.explorer import explorer_html
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -409,3 +409,19 @@ def test_long_names_are_no_examples_of_find(open_page: Any) -> None:
     model = NaiveBayesClassifier().fit(X.rename_columns(names), y)
     page = open_page(explorer_html(model))
     assert page.inner_text("#find-line label") == "Find"
+
+
+def test_a_heading_breaks_between_the_words_of_a_name(open_page: Any) -> None:
+    model = BayesianNetworkEstimator().fit([["a", "x"], ["b", "y"]] * 4)
+    page = open_page(explorer_html(model), viewport={"width": 900, "height": 700})
+    page.evaluate("document.getElementById('title').style.flex = '0 1 8rem'")
+    lines = """() => {
+      const range = document.createRange();
+      const tops = [...document.querySelectorAll("#title")].flatMap((h) =>
+        [...h.childNodes].filter((part) => part.nodeType === 3).map((part) => {
+          range.selectNodeContents(part);
+          return [part.data, range.getClientRects().length];
+        }));
+      return tops;
+    }"""
+    assert page.evaluate(lines) == [["Bayesian", 1], ["Network", 1], ["Estimator", 1]]

@@ -100,7 +100,10 @@ def test_hostile_names_open_no_element_and_come_back_whole() -> None:
 
 def test_a_network_tells_its_size_origin_and_how_to_measure_it() -> None:
     size, origin, measure, _ = content_of(explorer_html(small_network()))["about"]
-    assert size == "A Bayesian network of 2 variables, 1 arc, 3 free parameters."
+    assert size == (
+        "A Bayesian network of 2 variables and 1 arrow between them, with 3 numbers "
+        "(free parameters) for how likely their values are."
+    )
     assert "no record of its origin" in origin
     assert "bayleaf report MODEL TABLE --held-out" in measure
     rows = pa.table({"rain": ["no", "yes", "no"], "wet": ["no", "yes", "yes"]})

@@ -49,7 +49,7 @@ from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.models.texts.picture import WeightedArc
 from bayleaf.scoring.terms import LogSum, ScoringProgram, SumOut, program_of
-from bayleaf.wording import counted, name_list, quoted
+from bayleaf.wording import counted, quoted
 
 Content = dict[str, Any]
 
@@ -179,11 +179,9 @@ def quality_content(explored: PageModel, min_count: int) -> Content:
 def about_content(explored: PageModel) -> list[str]:
     """Sentences on where a network comes from and how good it is."""
     network = explored.model
-    parts = (
-        counted(len(network.domain), "variable"),
-        counted(len(network.edges), "arc"),
-        counted(network.n_parameters, "free parameter"),
-    )
+    variables = counted(len(network.domain), "variable")
+    arrows = counted(len(network.edges), "arrow")
+    numbers = counted(network.n_parameters, "number")
     fitted, rows = explored.fitted, explored.rows
     if fitted or rows:
         source = f" from {counted(round(rows), 'row')}" if rows else ""
@@ -195,7 +193,8 @@ def about_content(explored: PageModel) -> list[str]:
             "the rows it was learned from, if any, and its date are not known."
         )
     return [
-        f"A Bayesian network of {name_list(parts)}.",
+        f"A Bayesian network of {variables} and {arrows} between them, with {numbers} "
+        "(free parameters) for how likely their values are.",
         origin,
         "How good it is on cases that it was not learned from has not been measured: "
         "bayleaf report MODEL TABLE --held-out measures it on rows of a table.",

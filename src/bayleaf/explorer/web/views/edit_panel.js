@@ -142,7 +142,7 @@ class EditPanel {
     const open = editing.possibleParents(variable);
     const choice = this.#choice("New parent", open, (v) => short(variables[v].name, 40));
     return [
-      element("p", { text: rows.length ? "Parents beside the class" : "No parent beside the class" }),
+      element("p", { text: rows.length ? "Arrows from other features" : "No arrow from another feature" }),
       element("ul", { className: "edits" }, rows),
       ...(open.length ? [element("p", {}, [choice, " ", pressing("Add arc", () =>
         this.#after(() => editing.addArc(open[Number(choice.value)], variable)))])] : []),

@@ -13,7 +13,7 @@ class Page {
     // The shortest inference so far (milliseconds): others waited for other programs.
     this.fastest = 0;
     this.message = byId("message");
-    byId("title").textContent = short(model.title, 200);
+    byId("title").append(...breakable(short(model.title, 200)));
     // A message is about what was done last; that a link was refused holds in all views.
     for (const kind of ["pointerdown", "keydown"]) {
       window.addEventListener(kind, ({ target }) => {
