@@ -60,7 +60,8 @@ class Picture {
       }
       yield { effects, alone };
     }
-    this.stop = runAtOnce(work(), ([{ effects, alone }]) => draw(effects, alone));
+    const nSteps = session.card(variable) * (isGiven ? 2 : 1);
+    this.stop = runAtOnce(work(), ([{ effects, alone }]) => draw(effects, alone), nSteps);
   }
 
   /** A curve, and a function that marks what is known on it. */
