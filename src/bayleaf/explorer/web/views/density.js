@@ -7,7 +7,10 @@ class DensityPicture {
   constructor(session) {
     const nothing = session.evidence.map(() => null);
     this.engine = session.engine;
-    this.axis = axisOf(this.engine.density(nothing));
+    const { low, high } = axisOf(this.engine.density(nothing));
+    // A number that never varies has room on both sides.
+    const room = low < high ? 0 : Math.abs(low) / 10 || 1;
+    this.axis = { low: low - room, high: high + room };
   }
 
   /** The distribution under evidence, and the interval between two quantiles. */
