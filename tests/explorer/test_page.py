@@ -420,6 +420,24 @@ def test_cases_are_suggested_by_left_out_answers_where_these_are_known(
     assert {case["seen"] for case in suggested_cases(other, rows)} == {None}
 
 
+def test_rows_with_other_left_out_scores_are_not_those_of_training(
+    tmp_path: Path,
+) -> None:
+    X, y = small_table(0, n_rows=160)
+    model = bayleaf.NaiveBayesClassifier().fit(X, y)
+    assert model.loo_score_.log_loss > 0
+    model.save(tmp_path / "model.json")
+    read = bayleaf.load(tmp_path / "model.json")
+    # All counts of naive Bayes stay if a column is shuffled within each class.
+    shuffled = X.copy()
+    for label in np.unique(y):
+        rows = np.flatnonzero(np.asarray(y) == label)
+        shuffled.iloc[rows, 0] = X.iloc[rows[::-1], 0].to_numpy()
+    for frame, seen in ((X, False), (shuffled, None)):
+        cases = suggested_cases(read, frame.assign(**{"class": y}))
+        assert {case["seen"] for case in cases} == {seen}
+
+
 def test_numbers_are_suggested_by_left_out_distributions(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     X = pd.DataFrame(rng.integers(0, 5, (60, 2)), columns=["a", "b"])

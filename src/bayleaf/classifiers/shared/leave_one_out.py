@@ -195,14 +195,15 @@ def left_out_proba(classifier: Any, rows: Codes) -> NDArray[np.float64] | None:
     """Posteriors (n_rows, n_classes) of training rows, class last, without each.
 
     None unless `rows` are the first of training or, of a model from a file, have as
-    many rows as training in each state and behind each distribution; NaN where the
-    model has no exact leave-one-out, and for rows beyond those that averaged KDB learns
-    its weights from.
+    many rows as training in each state and behind each distribution, and the same
+    leave-one-out scores where the file has them; NaN where the model has no exact
+    leave-one-out, and for rows beyond those that averaged KDB learns its weights from.
     """
-    codes = classifier._training_codes
+    codes, known = classifier._training_codes, None
     if codes is None:
         if not _are_counted(classifier, rows):
             return None
+        known = classifier._loo_score
         codes, classifier = rows, copy.copy(classifier)
         classifier._training_codes = rows
     elif not are_first(rows, codes):
@@ -210,6 +211,14 @@ def left_out_proba(classifier: Any, rows: Codes) -> NDArray[np.float64] | None:
     proba = _left_out_proba(classifier, codes)
     if proba is None:
         return np.full((rows.n_rows, len(classifier.classes_)), np.nan)
+    if known is not None:
+        # Columns that were shuffled within each class have the same counts.
+        own = codes.column(codes.n_variables - 1).astype(np.intp)
+        with np.errstate(divide="ignore"):
+            log_proba = np.log(proba.T)
+        scores = LeaveOneOutScores.of(log_proba, own, codes.weights)
+        if abs(scores.log_loss - known.log_loss) > 1e-9:
+            return None
     return proba[: rows.n_rows]
 
 
