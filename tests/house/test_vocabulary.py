@@ -63,7 +63,7 @@ EXPRESSIONS = [
 # Names of variables, parameters, functions and classes in the package.
 NAMES = {
     "told": ("message, with_explanation, is_reported", 88),
-    "said": ("log_likelihood, reported, text", 16),
+    "said": ("log_likelihood, reported, text", 15),
     "found": ("result, scores, matches: the noun of what it is", 459),
     "own": ("what it belongs to", 436),
     "kept": ("what is kept: columns, rows, states", 90),

@@ -353,8 +353,8 @@ def _suggested_numbers(
         seen = None if answers is None else False
     if answers is None:
         first = [column[:MOST_ROWS] for column in columns]
-        said = explored.scorer.distributions(Codes.from_columns(first, cards))
-        answers = np.column_stack([said.mean, said.interval(0.9)])
+        given = explored.scorer.distributions(Codes.from_columns(first, cards))
+        answers = np.column_stack([given.mean, given.interval(0.9)])
     answers = answers[:MOST_ROWS]
     means = answers[:, 0].copy()
     ranks = {"low": -means, "high": means}

@@ -291,13 +291,13 @@ class AveragedKDBRegressor(RegressorMixin, TableEstimator):
 
     def _keep_scores(self, codes: Codes, rows: LeftOut) -> None:
         """Keep what left-out rows are given, and how well they are predicted."""
-        said = self.model_.of_scores(rows.scores, rows.where)
+        given = self.model_.of_scores(rows.scores, rows.where)
         self.left_out_crps_ = float(
-            np.average(said.crps(rows.target), weights=rows.weights)
+            np.average(given.crps(rows.target), weights=rows.weights)
         )
-        interval = said.interval(0.9)
+        interval = given.interval(0.9)
         lower, upper = interval.T
-        answers = np.column_stack([said.mean, interval])
+        answers = np.column_stack([given.mean, interval])
         self._left_out_answers = codes, rows.target, answers
         inside = (rows.target >= lower) & (rows.target <= upper)
         self.left_out_coverage_ = float(np.average(inside, weights=rows.weights))

@@ -289,10 +289,10 @@ class HybridNetworkClassifier(HierarchyParameters, SingleNetworkClassifier):
             return None
         linear, codes = model.linear.families, left_out.counts.rows()
         # The rows may be others, or in another order, than those of training.
-        beside = numeric_log_likelihoods(linear, codes, is_left_out=True)
+        evidence = numeric_log_likelihoods(linear, codes, is_left_out=True)
         numbers = set(linear.features.tolist())
         families = model.tables.dag.families[:-1]
-        return replace(left_out, beside=beside).log_scores(
+        return replace(left_out, beside=evidence).log_scores(
             [f for f in families if f[-1] not in numbers]
         )
 

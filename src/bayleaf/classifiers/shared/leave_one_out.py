@@ -213,10 +213,10 @@ def left_out_proba(classifier: Any, rows: Codes) -> NDArray[np.float64] | None:
         return np.full((rows.n_rows, len(classifier.classes_)), np.nan)
     if known is not None:
         # Columns that were shuffled within each class have the same counts.
-        own = codes.column(codes.n_variables - 1).astype(np.intp)
+        labels = codes.column(codes.n_variables - 1).astype(np.intp)
         with np.errstate(divide="ignore"):
             log_proba = np.log(proba.T)
-        scores = LeaveOneOutScores.of(log_proba, own, codes.weights)
+        scores = LeaveOneOutScores.of(log_proba, labels, codes.weights)
         if abs(scores.log_loss - known.log_loss) > 1e-9:
             return None
     return proba[: rows.n_rows]
@@ -274,9 +274,9 @@ def answers_of_rows(
     ]
     _, indices = np.unique(np.concatenate(tables), axis=0, return_inverse=True)
     indices = indices.ravel()
-    found = np.full((indices.max() + 1, answers.shape[1]), np.nan)
-    found[indices[: len(answers)]] = answers
-    return np.asarray(found[indices[len(answers) :]])
+    all_answers = np.full((indices.max() + 1, answers.shape[1]), np.nan)
+    all_answers[indices[: len(answers)]] = answers
+    return np.asarray(all_answers[indices[len(answers) :]])
 
 
 def _left_out_rows(classifier: Any) -> tuple[LeaveOneOut, NDArray[np.float64]] | None:

@@ -256,7 +256,7 @@ class LeaveOneOut:
         return LeaveOneOutScores.from_sums(sums, float(weights.sum()))
 
     def log_prior(self, rows: LeftOutRows) -> Floats:
-        """Log class prior without the row, and what speaks beside the tables.
+        """Log class prior without the row, and other evidence than that of tables.
 
         Shape (n_rules, n_classes, n_rows).
         """
