@@ -34,7 +34,7 @@ class Expression(NamedTuple):
 EXPRESSIONS = [
     Expression(r"\btold\b", "reported, passed, message", 264),
     Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 161),
-    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 365),
+    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 362),
     Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 210),
     Expression(r"\b(hears|wish|wishes|wished)\b", "receives, request", 0),
     Expression(r"\b(knows|asks)\b", "has, contains, queries, requests", 69),
@@ -65,7 +65,7 @@ NAMES = {
     "told": ("message, with_explanation, is_reported", 88),
     "said": ("log_likelihood, reported, text", 15),
     "found": ("result, scores, matches: the noun of what it is", 459),
-    "own": ("what it belongs to", 436),
+    "own": ("what it belongs to", 435),
     "kept": ("what is kept: columns, rows, states", 90),
     "parted": ("parts, groups", 0),
     "wanted": ("requested, targets", 59),
@@ -79,7 +79,7 @@ NAMES = {
     "here": ("state, position", 9),
     "beside": ("extra_terms", 5),
     "place": ("index, position or offset", 282),
-    "places": ("indices, positions or offsets", 127),
+    "places": ("indices, positions or offsets", 126),
 }
 
 

@@ -252,7 +252,7 @@ class TableEncoder:
         ):
             return None
         states = variable.known_states
-        # Beyond them floats, and so cut points, cannot tell integers apart.
+        # Beyond them floats, and so cut points, confuse integers.
         whole = [s for s in states if isinstance(s, int) and abs(s) <= 1 << 53]
         if not whole or len(whole) < len(states):
             return None

@@ -276,7 +276,7 @@ class Average:
         for key in (key for key in odds if key in self._added):
             added = decision.tempered(between(self._added[key]))
             parts[key] = [*parts.get(key, [key]), added]
-        rows.extend({key: plus(*own) for key, own in parts.items()}, without=["r"])
+        rows.extend({key: plus(*added) for key, added in parts.items()}, without=["r"])
 
 
 def _mean_of(gap: str) -> str:

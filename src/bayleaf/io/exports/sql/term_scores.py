@@ -98,9 +98,9 @@ def _set_apart(rows: Rows, n_features: int, n_classes: int) -> dict[str, list[st
         for slot, key in slots.items()
         if f"{slot}_0" in rows.columns
     }
-    names = [name for own in old.values() for name in own]
-    rows.extend({f"u{name}": name for name in names}, without=names)
-    return {key: [f"u{name}" for name in own] for key, own in old.items()}
+    all_names = [name for names in old.values() for name in names]
+    rows.extend({f"u{name}": name for name in all_names}, without=all_names)
+    return {key: [f"u{name}" for name in names] for key, names in old.items()}
 
 
 def _add_sums(
