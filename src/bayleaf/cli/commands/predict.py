@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayleaf.cli.display import progress, report_written
+from bayleaf.cli.display import progress
 from bayleaf.cli.options import (
     USUAL_FORMAT,
     FormatOptions,
@@ -128,5 +128,3 @@ def _predict_file(
             write(score(batch, data, n_rows))
             n_rows += batch.num_rows
             work.say(f"{n_rows:,} rows predicted")
-    if output != "-":
-        report_written(Path(output), f" ({counted(n_rows, 'row')})")
