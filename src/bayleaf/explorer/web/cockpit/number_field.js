@@ -58,6 +58,8 @@ class NumberField {
       isDragging = false;
       settle();
     });
+    // The knob of a number that is not set is in the middle: there a click moves nothing.
+    this.slider.addEventListener("click", () => { if (!this.isSet) this.#enter(this.#rounded(Number(this.slider.value))); });
     this.slider.addEventListener("keydown", (event) => this.#steps(event));
     this.box.addEventListener("input", () => this.#wait());
     this.box.addEventListener("change", () => this.#read());
