@@ -227,6 +227,12 @@ def test_a_slider_moves_the_answer_in_one_step_to_undo(open_cockpit: Any) -> Non
     assert float(typed) % 1 == 0
     page.locator("#undo").click()
     assert headline(page) == "About 44 in 100 cases are “present”."
+    # What is not set has no number, though its knob is in the middle.
+    page.mouse.click(box["x"] + box["width"] / 2, y)
+    typed = feature(page, "maximum heart rate").get_by_role("textbox").input_value()
+    assert float(typed) == float(slider.evaluate("own => Math.round(own.value)"))
+    page.locator("#undo").click()
+    assert headline(page) == "About 44 in 100 cases are “present”."
     slider.focus()
     page.keyboard.press("ArrowRight")
     first = feature(page, "maximum heart rate").get_by_role("textbox").input_value()
@@ -448,7 +454,9 @@ def test_questions_are_asked_by_cost_until_no_answer_matters(open_cockpit: Any) 
             page.get_by_role("button", name="Stop here").click()
             page.get_by_text("Ask on anyway").wait_for()
             break
-        page.get_by_role("button", name="Skip: not known").click()
+        page.get_by_role("button", name="Skip: not known").press("Enter")
+        # Until the next question is found the focus stays where it was.
+        assert page.evaluate("document.activeElement !== document.body")
     assert page.inner_text("#question-heading") == "That is enough"
     page.get_by_role("button", name="Write the letter").click()
     letter = page.inner_text("#letter-body")
@@ -868,6 +876,16 @@ def test_a_case_is_pasted_and_taken_back_with_the_keyboard(open_cockpit: Any) ->
     assert pressed.get_attribute("aria-pressed") == "true"
 
 
+def test_the_last_undo_leads_to_redo_and_back(open_cockpit: Any) -> None:
+    page = open_cockpit(explorer_html(heart("naive Bayes")))
+    feature(page, "chest pain").get_by_text("asymptomatic").click()
+    for pressed, other in [("undo", "redo"), ("redo", "undo")]:
+        page.locator(f"#{pressed}").press("Enter")
+        assert page.evaluate("document.activeElement.id") == other
+    page.locator("#undo").press("Control+z")
+    assert page.evaluate("document.activeElement.id") == "redo"
+
+
 def test_every_control_is_reached_by_tab(open_cockpit: Any) -> None:
     page = open_cockpit(explorer_html(heart("averaged KDB"), words=WORDS))
     # Of a number that is not known nothing can be cleared.
@@ -1055,7 +1073,8 @@ def test_suggested_cases_are_judged_by_models_that_had_not_seen_them(
     page = open_cockpit(explorer_html(model, rows=X.append_column("class", [y[::-1]])))
     own = "Chosen by the model's own answers; it may have learned from these cases."
     assert page.inner_text(".starts + .note") == own
-    page.get_by_role("button", name="Open a clear case").click()
+    page.get_by_role("button", name="Open a clear case").press("Enter")
+    assert page.evaluate("document.activeElement.id") == "now"
     assert "The model, which may have learned from this one, was right here." in (
         page.inner_text(".recorded")
     )

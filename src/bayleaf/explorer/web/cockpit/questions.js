@@ -105,6 +105,8 @@ class Questionnaire {
     this.cockpit = cockpit;
     this.search = new OpenQuestions(cockpit);
     this.node = element("div", { className: "question" });
+    // A second press must not answer a question again; disabled, buttons would lose the focus.
+    this.node.addEventListener("click", (event) => { if (this.node.hasAttribute("aria-busy")) event.stopPropagation(); }, true);
     this.order = cockpit.words.hasCosts ? "cheap first" : "most telling first";
     this.reset();
   }
@@ -127,8 +129,6 @@ class Questionnaire {
     if (this.asked !== null && session.evidence[this.asked]) this.asked = null;
     this.trail = this.trail.filter(({ variable, isSkipped }) => isSkipped || session.evidence[variable]);
     this.node.setAttribute("aria-busy", "true");
-    // A second press must not answer the question again.
-    for (const button of this.node.querySelectorAll("button")) button.disabled = true;
     const costOf = this.order === "cheap first" ? (variable) => words.cost(variable) : undefined;
     this.search.find((_, uncertainty, all = []) => {
       const open = all.filter(({ variable }) => !this.skipped.has(variable));

@@ -133,7 +133,11 @@ class RowPanel {
     const { seen } = suggested[0];
     return [
       element("div", { className: "starts" }, suggested.map(({ kind, row }) =>
-        pressing(`Open ${STARTS[kind]}`, () => this.open(row + 1)))),
+        pressing(`Open ${STARTS[kind]}`, () => {
+          this.open(row + 1);
+          // The buttons are gone.
+          byId("now").focus();
+        }))),
       element("p", { className: "note", text: seen === false
         ? "Chosen by answers of models that had not seen the one they answer for."
         : `Chosen by the model's own answers; it ${seen ? "has" : "may have"} learned from these ${words.cases}.` }),

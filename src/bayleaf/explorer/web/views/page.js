@@ -180,8 +180,11 @@ class Page {
   }
 
   #steps() {
-    byId("undo").toggleAttribute("disabled", !this.session.history.length && !this.edit?.editing?.isEdited);
-    byId("redo").toggleAttribute("disabled", !this.session.future.length);
+    const open = { undo: this.session.history.length || this.edit?.editing?.isEdited, redo: this.session.future.length };
+    const { id } = document.activeElement;
+    for (const step of ["undo", "redo"]) byId(step).toggleAttribute("disabled", !open[step]);
+    // A button that can no longer be pressed would lose the focus.
+    if (id in open && !open[id]) byId(open.undo ? "undo" : open.redo ? "redo" : "reset").focus();
   }
 
   #remarks() {
