@@ -17,6 +17,7 @@ from bayleaf.datasets import load_heart
 from bayleaf.evaluation import left_out_gain
 from bayleaf.explorer import explorer_html
 from explorer.cases import table
+from explorer.person import Person
 
 NEW = "new window.bayleaf.Editing(window.bayleaf.session.model)"
 EDITED = """edits => {
@@ -278,6 +279,21 @@ def test_edits_are_made_and_undone_by_keyboard(open_page: Any) -> None:
     page.locator("#undo").press("Enter")
     assert page.inner_text("#edit-line") == learned
     assert page.locator("#edit-undo").is_disabled()
+
+
+@pytest.mark.slow
+def test_tab_leads_to_edits_in_sight_on_a_telephone(open_page: Any) -> None:
+    X, y = heart()
+    model = bayleaf.NaiveBayesClassifier().fit(X, y)
+    html = explorer_html(model, edit=frame_of(X, y))
+    page = open_page(html, viewport={"width": 400, "height": 800})
+    person = Person(page, "keyboard")
+    page.locator("#edit summary").press("Enter")
+    page.locator("#find").press_sequentially("age")
+    person.key("Enter")
+    # Each stop on the way is seen.
+    person.press(page.get_by_role("button", name="Remove cut point 1 of age"))
+    assert "as edited" in page.inner_text("#edit-line")
 
 
 HIDDEN_POINTS = """() => {

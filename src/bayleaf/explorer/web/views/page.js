@@ -244,6 +244,11 @@ class Page {
       else this.#undo();
     });
     this.#theme(byId("theme"));
+    // A stop of Tab where it scrolls by itself; below the map it would begin out of sight.
+    const wide = window.matchMedia("(min-width: 900px)");
+    const stop = () => { document.querySelector(".side").tabIndex = wide.matches ? 0 : -1; };
+    wide.addEventListener("change", stop);
+    stop();
     keepBelow([byId("in-sight"), byId("modes")], [document.documentElement, byId("findings")]);
   }
 
