@@ -220,7 +220,7 @@ def test_map_answer_and_why_follow_an_edit(open_page: Any, tmp_path: Path) -> No
     names = [str(name) for name in model.model_.domain.names]
     page.locator(f"#variable-{child} .name").click()
     page.locator("#edit summary").click()
-    page.get_by_role("button", name=f"Remove the arc from {names[parent]}").click()
+    page.get_by_role("button", name=f"Remove the arrow from {names[parent]}").click()
     assert page.locator("#graph .arc").count() == arcs - 1
     assert page.locator(f".card.edited:has(#variable-{child})").count() == 1
     assert "standard error" in page.inner_text("#edit-line")
@@ -322,7 +322,7 @@ def test_an_added_arc_is_not_hidden_behind_boxes(open_page: Any) -> None:
     arcs = page.locator("#graph .arc").count()
     for parent in ("resting_ecg", "st_depression", "thallium_scan"):
         page.get_by_label("New parent").select_option(label=parent)
-        page.get_by_role("button", name="Add arc").click()
+        page.get_by_role("button", name="Add arrow").click()
         assert page.locator("#graph .arc").count() == arcs + 1
         assert page.evaluate(HIDDEN_POINTS) == 0
         page.locator("#edit-undo").click()

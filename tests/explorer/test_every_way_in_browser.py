@@ -176,7 +176,7 @@ def test_the_model_is_edited(page: Any, press: Press) -> None:
     assert page.inner_text("#edit-line") != first
     press("#edit-undo")
     assert page.inner_text("#edit-line") == first
-    press("#edit-list button:has-text('Add arc')")
+    press("#edit-list button:has-text('Add arrow')")
     assert page.inner_text("#edit-line") != first
     press("#edit-reset")
     assert page.inner_text("#edit-line") == first

@@ -135,8 +135,8 @@ class EditPanel {
     const { variables } = this.session.model;
     const rows = editing.parents[variable].map((parent) => element("li", {}, [
       element("span", { text: `${short(variables[parent].name, 40)} → `, dir: "auto" }),
-      pressing("Remove arc", () => this.#after(() => editing.removeArc(parent, variable)), {
-        "aria-label": `Remove the arc from ${short(variables[parent].name, 40)}`,
+      pressing("Remove arrow", () => this.#after(() => editing.removeArc(parent, variable)), {
+        "aria-label": `Remove the arrow from ${short(variables[parent].name, 40)}`,
       }),
     ]));
     const open = editing.possibleParents(variable);
@@ -144,7 +144,7 @@ class EditPanel {
     return [
       element("p", { text: rows.length ? "Arrows from other features" : "No arrow from another feature" }),
       element("ul", { className: "edits" }, rows),
-      ...(open.length ? [element("p", {}, [choice, " ", pressing("Add arc", () =>
+      ...(open.length ? [element("p", {}, [choice, " ", pressing("Add arrow", () =>
         this.#after(() => editing.addArc(open[Number(choice.value)], variable)))])] : []),
     ];
   }
