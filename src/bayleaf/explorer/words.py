@@ -27,7 +27,7 @@ _STATES_LISTED = 20
 # Names of a class that mean nothing to a reader, as in `wording.js`.
 _GENERIC = ("class", "target", "label", "outcome", "y")
 # Classes that a title lists where the name of the target has no meaning.
-_CLASSES_IN_TITLE = 4
+_CLASSES_IN_TITLE = 3
 # Words of names of features that no one can change.
 _LASTING = re.compile(
     r"\b(age|sex|gender|race|racial|ethnic(ity)?|birth(day|date|place)?|dob|born"
@@ -80,7 +80,7 @@ def title_of(variables: list[Content], explored: PageModel) -> str:
         return name
     labels = target["states"]
     if len(labels) > _CLASSES_IN_TITLE:
-        labels = [*labels[: _CLASSES_IN_TITLE - 1], "others"]
+        return f"{name}: {len(labels)} outcomes"
     return " or ".join(labels)
 
 
