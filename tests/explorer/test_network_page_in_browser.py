@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -268,6 +269,7 @@ def test_the_example_of_find_is_of_the_model(open_page: Any) -> None:
     label = page.inner_text("label[for=find]")
     texts = label.split("such as ")[1].split(" or ")
     assert len(texts) == 2
+    assert re.fullmatch(r"age=\d\d", texts[1])
     for n_set, text in enumerate(texts):
         assert text.split("=")[0] in X.column_names
         page.fill("#find", text)

@@ -65,17 +65,14 @@ class Find {
     return { variable, set: state >= 0 && set };
   }
 
-  /** The shortest texts that set a state and a range of numbers of this model. */
+  /** The shortest texts that set a state and a number of this model. */
   #examples() {
     const { session } = this;
     const texts = [[], []];
     session.model.variables.forEach((about, v) => {
       const { name, role, states, cuts } = about;
       if (v === session.engine.question || isConstant(about) || !["variable", "feature"].includes(role)) return;
-      const [low, high] = [cuts?.[0], cuts?.at(-1)].map((cut) => Number(cut?.toPrecision(3)));
-      // A range of all states would set nothing.
-      const isRange = low < high && statesWithin(about, { low, high, open: false }).length < states.length;
-      texts[Number(Boolean(cuts))].push(`${name}=${cuts ? `${isRange ? `${low}..` : ""}${high}` : states[0]}`);
+      texts[Number(Boolean(cuts))].push(`${name}=${cuts ? Number(((cuts[0] + cuts.at(-1)) / 2).toPrecision(2)) : states[0]}`);
     });
     const shown = texts.flatMap((all) => all.sort((a, b) => a.length - b.length)
       .find((text) => text.length <= LONGEST_EXAMPLE && this.#setting(text)?.set) ?? []);
