@@ -646,10 +646,25 @@ def test_effects_are_shown_in_the_chosen_unit(open_cockpit: Any) -> None:
     page = open_cockpit(explorer_html(heart("naive Bayes")))
     feature(page, "chest pain").get_by_text("asymptomatic").click()
     assert "×" in page.inner_text(".fall .total >> xpath=preceding-sibling::tr[1]")
-    page.locator("#tab-expert").click()
+    page.locator("#menu-name").click()
+    page.locator("#unit").click()
     page.select_option("#unit", "nats")
-    page.locator("#tab-cockpit").click()
     assert "+" in page.inner_text(".fall .total >> xpath=preceding-sibling::tr[1]")
+    page.locator("#tab-map").click()
+    in_nats = page.inner_text("#why-table")
+    page.locator("#menu-name").click()
+    page.select_option("#unit", "bits")
+    page.wait_for_function(
+        "before => document.querySelector('#why-table').innerText !== before",
+        arg=in_nats,
+    )
+
+
+def test_expert_is_shown_for_models_that_have_more_to_tell(open_cockpit: Any) -> None:
+    for name, is_shown in (("averaged KDB", False), ("TAN", True)):
+        page = open_cockpit(explorer_html(heart(name)))
+        assert page.locator("#tab-map").is_visible()
+        assert page.locator("#tab-expert").is_visible() == is_shown
 
 
 def test_rows_on_request_are_counted_and_opened(open_cockpit: Any) -> None:

@@ -73,10 +73,11 @@ class Page {
   #tabs() {
     const { engine } = this.session;
     const isClassifier = this.cockpit && !this.cockpit.outcome.isNumber;
-    const hasExpert = isClassifier || engine.mostProbable || engine.familySums;
+    const hasExpert = engine.mostProbable || engine.familySums;
     byId("units").hidden = Boolean(engine.expectation) || Boolean(this.cockpit && !isClassifier);
     byId("unit").addEventListener("change", () => {
       if (this.cockpit) this.cockpit.words.unit = byId("unit").value;
+      this.update();
     });
     this.tabs = new Tabs([...(this.cockpit ? ["cockpit"] : []), "map", ...(hasExpert ? ["expert"] : [])], () => this.update());
     byId("skip").addEventListener("click", () => {
@@ -255,7 +256,7 @@ class Page {
   /** Actions that are rarely used; a choice, Escape or a click elsewhere closes them. */
   #menu(menu) {
     document.addEventListener("click", ({ target }) => {
-      if (!target.closest("#menu-name")) menu.open = false;
+      if (!target.closest("#menu-name, #units")) menu.open = false;
     });
     menu.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
