@@ -660,3 +660,15 @@ def test_of_many_boxes_those_in_view_are_drawn_first(
     assert 0 < sum(at_once) < 200
     page.wait_for_function("() => !window.bayleaf.page.isPending")
     assert sum(page.evaluate(drawn)) == 200
+
+
+def test_boxes_show_where_long_names_differ(open_page: Any) -> None:
+    names = [f"the same long beginning of column {end}" for end in ("one", "two")]
+    states = {name: ["no", "yes"] for name in names}
+    tables = dict.fromkeys(names, np.array([0.5, 0.5]))
+    network = BayesianNetwork.from_tables(states, tables, {})
+    page = open_page(explorer_html(network), viewport={"width": 1280, "height": 800})
+    shown = page.locator("#monitors .name")
+    assert sorted(shown.all_inner_texts()) == ["the same…one", "the same…two"]
+    for name in names:
+        assert page.get_by_role("heading", name=name).count() >= 1

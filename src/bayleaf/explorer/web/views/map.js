@@ -221,9 +221,9 @@ class NetworkMap {
   /** Next to the box with the pointer or the focus its whole name, where it may be cut. */
   #showName() {
     const place = byId("whole-name");
-    const { card, name, about, locked } = (!this.isList && this.cards.get(this.named)) || {};
+    const { card, name, about, locked, isCut } = (!this.isList && this.cards.get(this.named)) || {};
     const isFar = ["names", "bars"].includes(this.level);
-    place.hidden = !card || !(isFar || name.scrollHeight > name.clientHeight + 1);
+    place.hidden = !card || !(isFar || isCut || name.scrollHeight > name.clientHeight + 1);
     if (place.hidden) return;
     place.textContent = `${visible(about.name)}${isFar && !locked ? ": click to set a value" : ""}`;
     const [frame, box] = [this.frame, card].map((part) => part.getBoundingClientRect());

@@ -11,6 +11,17 @@ const [TABLE_LINE, BOX_EDGES] = [15, 10];
 // A press as long as this (ms) rules a state out where there is no shift key.
 const LONG_PRESS = 500;
 
+/** A name without words that another one begins with as well, where these fill lines of a box. */
+function withoutShared(name, variables) {
+  const shared = ({ name: other }) => {
+    let n = 0;
+    while (n < name.length && name[n] === other[n]) n += 1;
+    return name === other ? 0 : n;
+  };
+  const first = name.slice(0, Math.max(...variables.map(shared))).match(/^.*[_ ]/su)?.[0] ?? "";
+  return first.length > 2 * LETTERS_IN_LINE ? `${first.match(/^.{1,10}(?=[_ ])|^.{10}/su)[0]}…${name.slice(first.length)}` : visible(name);
+}
+
 /** A card of a variable, in a box of the map or whole. */
 class VariableCard {
   constructor(session, variable, { id, isBox, isRulingOut, say, choose }) {
@@ -19,7 +30,9 @@ class VariableCard {
     const { name, role, states } = this.about;
     this.name = element("button", {
       type: "button", className: "name", tabindex: "-1",
-    }, breakable(visible(name), isBox ? LETTERS_IN_LINE : Infinity));
+    }, breakable(isBox ? withoutShared(name, session.model.variables) : visible(name), isBox ? LETTERS_IN_LINE : Infinity));
+    this.isCut = this.name.textContent !== visible(name);
+    if (this.isCut) this.name.setAttribute("aria-label", name);
     const heading = element("h3", { id, dir: "auto", title: name }, [this.name]);
     if (role === "class" || role === "target" || role === "latent") {
       heading.append(" ", element("span", { text: role, className: "tag", dir: "ltr" }));
