@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -229,6 +230,31 @@ def test_suggested_numbers_are_shown_beside_those_of_left_out_models(
     n = int(((contained[:, 0] <= y) & (y <= contained[:, 1])).sum())
     text = f"The 90 % interval of the model contains the number for {n} of 300."
     page.locator("section .note", has_text=text).wait_for()
+
+
+def test_lines_of_why_add_up_and_bars_begin_without_the_finding(
+    open_cockpit: Any,
+) -> None:
+    X, y = training_table()
+    model = AveragedKDBRegressor(n_networks=2, random_state=0).fit(X, y)
+    page = open_cockpit(explorer_html(model))
+    lines = "document.querySelectorAll('table.fall td.effect')"
+
+    def numbers(script: str) -> list[float]:
+        texts = page.evaluate(f"Array.from({script}, (e) => e.textContent)")
+        return [float(re.sub(r"[^-\d.]", "", t.replace("−", "-"))) for t in texts]
+
+    for name in ("2", "shore"):
+        page.get_by_role("radio", name=name, exact=True).check(force=True)
+    page.locator("#picture-body > .note", has_text="without this finding").wait_for()
+    assert page.inner_text("#picture-heading") == "place"
+    start, *changes, end = numbers(lines)
+    step = page.evaluate("bayleaf.page.cockpit.scale.step")
+    assert sum(changes) == pytest.approx(end - start, abs=step * (len(changes) + 2))
+    # Columns are size, age, place and few.
+    (without,) = expected(model, [[-1, -1, -1, 2]])
+    base = page.evaluate("bayleaf.page.cockpit.scale.base")
+    assert base == pytest.approx(without["mean"], rel=1e-9)
 
 
 def test_a_number_that_never_varies_is_drawn_in_the_middle(open_cockpit: Any) -> None:

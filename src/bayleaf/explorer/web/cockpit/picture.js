@@ -34,6 +34,7 @@ class Picture {
     const nothing = outcome.nothing;
     const draw = (effects, alone) => {
       const { values } = effects;
+      cockpit.scale.startFrom(others);
       const { cuts } = session.model.variables[variable];
       const mask = cockpit.evidence()[variable];
       // On a curve only the mark follows the value.
@@ -193,6 +194,8 @@ class Picture {
       whisker.hidden = !(high > low);
       whisker.style.left = `${low}%`;
       whisker.style.width = `${high - low}%`;
+      const lane = element("span", { className: "bar-lane", "aria-hidden": "true" }, [bar, whisker]);
+      lane.style.backgroundPositionX = `${base}%`;
       return element("li", { className: state === on ? "value-row on" : "value-row" }, [
         element("span", { dir: "auto" }, [
           ...(state === on ? [element("span", { className: "here", "aria-hidden": "true", text: "◆ " })] : []),
@@ -200,7 +203,7 @@ class Picture {
           ...(state === on ? [element("span", { className: "note", text: " – you are here" })] : []),
         ]),
         scale.effect(nats),
-        element("span", { className: "bar-lane", "aria-hidden": "true" }, [bar, whisker]),
+        lane,
         ...(rows.length ? [element("span", { className: "note", text: counted(rows[state], "training row") })] : []),
       ]);
     });

@@ -28,6 +28,14 @@ class OddsScale {
     return side(nats);
   }
 
+  /** Whether a change is other than none as it is written. */
+  isShown(nats) {
+    return Boolean(side(nats));
+  }
+
+  /** Effects are relative to what is known otherwise by themselves. */
+  startFrom() {}
+
   change(nats) {
     return this.cockpit.words.factor(nats);
   }
@@ -121,6 +129,15 @@ class NumberScale {
     return Math.abs(amount) < this.least ? "" : amount > 0 ? "up" : "down";
   }
 
+  isShown(amount) {
+    return this.rounded(amount) !== 0;
+  }
+
+  /** Pictures compare with what is expected under the evidence. */
+  startFrom(evidence) {
+    this.base = this.cockpit.outcome.answer(evidence).mean;
+  }
+
   /** A number with as many digits as the spread of the target gives a meaning. */
   rounded(number) {
     return Number((Math.round(number / this.step) * this.step).toPrecision(12));
@@ -155,7 +172,7 @@ class NumberScale {
   }
 
   lead(isGiven, mark, isCurve) {
-    return `Expected ${this.heading}, ${isGiven ? "given what else is known" : "on its own"}; ${mark}: 90 % of cases${isGiven && isCurve ? "; dotted: on its own" : ""}.`;
+    return `Expected ${this.heading}, ${isGiven ? `given what else is known; without this finding ${this.total(this.base)}` : "on its own"}; ${mark}: 90 % of cases${isGiven && isCurve ? "; dotted: on its own" : ""}.`;
   }
 
   marks() {

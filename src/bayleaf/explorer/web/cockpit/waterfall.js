@@ -44,7 +44,8 @@ class Waterfall {
     const others = items.filter((item) => !shown.includes(item));
     const steps = shown.map(({ variable, value }) => ({ variable, value }));
     const remaining = others.reduce((sum, { value }) => sum + value, rest);
-    if (others.length || scale.side(rest)) steps.push({ others: others.length, isShared: Boolean(scale.side(rest)), value: remaining });
+    const isShared = scale.isShown(rest);
+    if (others.length || isShared) steps.push({ others: others.length, isShared, value: remaining });
     let at = start;
     return steps.map((step) => {
       const from = at;

@@ -75,3 +75,23 @@ function keepBelow(bars, parts) {
   });
   for (const bar of bars) watch.observe(bar);
 }
+
+/** Actions that are rarely used; a choice, Escape or a click elsewhere closes them. */
+function foldMenu(menu) {
+  document.addEventListener("click", ({ target }) => {
+    if (!target.closest("#menu-name, #units")) menu.open = false;
+  });
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+}
+
+/** A stop of Tab where it scrolls by itself; below the map it would begin out of sight. */
+function stopWhereWide(part) {
+  const wide = window.matchMedia("(min-width: 900px)");
+  const set = () => { part.tabIndex = wide.matches ? 0 : -1; };
+  wide.addEventListener("change", set);
+  set();
+}

@@ -220,7 +220,7 @@ class Page {
       const isOn = toggled(this.ruleOutButton);
       byId("menu-name").textContent = isOn ? "Menu: ruling out" : "Menu";
     });
-    this.#menu(byId("menu"));
+    foldMenu(byId("menu"));
     byId("copy-link").addEventListener("click", () => this.#copyLink());
     for (const [id, panel] of this.panels) {
       byId(id).addEventListener("toggle", () => {
@@ -245,24 +245,8 @@ class Page {
       else this.#undo();
     });
     this.#theme(byId("theme"));
-    // A stop of Tab where it scrolls by itself; below the map it would begin out of sight.
-    const wide = window.matchMedia("(min-width: 900px)");
-    const stop = () => { document.querySelector(".side").tabIndex = wide.matches ? 0 : -1; };
-    wide.addEventListener("change", stop);
-    stop();
+    stopWhereWide(document.querySelector(".side"));
     keepBelow([byId("in-sight"), byId("modes")], [document.documentElement, byId("findings")]);
-  }
-
-  /** Actions that are rarely used; a choice, Escape or a click elsewhere closes them. */
-  #menu(menu) {
-    document.addEventListener("click", ({ target }) => {
-      if (!target.closest("#menu-name, #units")) menu.open = false;
-    });
-    menu.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape") return;
-      menu.open = false;
-      byId("menu-name").focus();
-    });
   }
 
   /** Buttons that change how the map is drawn. */
