@@ -179,7 +179,7 @@ class Questionnaire {
     const cost = words.hasCosts ? ` · cost ${brief(words.cost(variable))}` : "";
     const group = about_.words?.group ? ` · ${about_.words.group}` : "";
     const parts = [
-      element("p", { className: "note", text: `Question ${this.trail.length + 1}, at most ${useful.length} more${group}${cost}` }),
+      element("p", { className: "note", text: `Question ${this.trail.length + 1}${this.isEnough ? "" : `, at most ${useful.length} more`}${group}${cost}` }),
       element("h3", { id: "question-heading", tabindex: "-1", dir: "auto", text: words.question(variable) }),
       ...(about_.words?.help ? [element("p", { className: "note", text: about_.words.help })] : []),
     ];

@@ -64,8 +64,9 @@ class MatchingRows {
     const whole = except < 0 ? `the ${this.n}` : `the other ${this.n - 1}`;
     const head = `${all.n || "None"} of ${whole} ${words.cases} on this page match${all.n === 1 ? "es" : ""} ${which}`;
     if (few === all) return `${head}${this.#having(all, target)}.`;
-    const strongest = few.variables.length === 1 ? `${words.label(few.variables[0])} alone` : `the ${few.variables.length} strongest`;
-    return `${head}. ${few.n} match ${strongest}${this.#having(few, target)}.`;
+    const names = few.variables.map((v) => words.label(v));
+    const strongest = names.length === 1 ? `${names[0]} alone` : names.length > 3 ? `the ${names.length} strongest` : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+    return `${head}${this.#having(all, target)}. ${few.n} match ${strongest}${this.#having(few, target)}.`;
   }
 
   /** What was recorded in rows. */
@@ -118,7 +119,7 @@ class RowPanel {
   #tellQuality(found) {
     if (!found.length) return;
     const right = found.filter(({ isRight }) => isRight).length;
-    write(this.quality, `${this.rightFor(right, found.length)} Where it learned from these ${this.cockpit.words.cases}, it errs more often for others.`);
+    write(this.quality, `${this.rightFor(right, found.length)} It may have learned from them: for others see “How good is this model?”.`);
   }
 
   rightFor(right, n) {
