@@ -1035,36 +1035,6 @@ def test_intervals_of_many_classes_are_drawn(open_cockpit: Any) -> None:
         )
 
 
-def test_a_picture_that_takes_longer_than_a_slice_follows_the_answer(
-    open_cockpit: Any,
-) -> None:
-    X, y = load_heart(return_X_y=True)
-    page = open_cockpit(explorer_html(bayleaf.NaiveBayesClassifier().fit(X, y)))
-    n_at_once = page.evaluate(
-        """() => {
-          const { session, page: { cockpit } } = window.bayleaf;
-          const { outcome } = cockpit;
-          const own = outcome.effectOf.bind(outcome);
-          window.nEffects = 0;
-          outcome.effectOf = (...given) => {
-            for (const end = performance.now() + 5; performance.now() < end;);
-            window.nEffects += 1;
-            return own(...given);
-          };
-          const states = session.model.variables.map(({ states }) => states);
-          const place = states.findIndex((names) => names.includes("asymptomatic"));
-          const first = (_, state) => Number(state === 0);
-          cockpit.put(place, Uint8Array.from(states[place], first));
-          return window.nEffects;
-        }"""
-    )
-    # The first of four shows that all would take 20 milliseconds.
-    assert n_at_once == 1
-    computing = page.locator("#picture .note", has_text="Computing")
-    computing.wait_for(state="detached")
-    assert page.evaluate("window.nEffects") == 4
-
-
 def test_suggested_cases_are_judged_by_models_that_had_not_seen_them(
     open_cockpit: Any,
 ) -> None:

@@ -61,8 +61,7 @@ class Picture {
       }
       yield { effects, alone };
     }
-    const nSteps = session.card(variable) * (isGiven ? 2 : 1);
-    this.stop = runAtOnce(work(), ([{ effects, alone }]) => draw(effects, alone), nSteps);
+    this.stop = runAtOnce(work(), ([{ effects, alone }]) => draw(effects, alone));
   }
 
   /** A curve, and a function that marks what is known on it. */

@@ -73,18 +73,15 @@ function runInSlices(work, tell) {
 }
 
 /**
- * Run a generator at once if it ends within a slice, as `nSteps` of the time of those that
- * are done would, else on in slices; `done` gets what it has yielded. Returns a function
- * that stops it.
+ * Run a generator at once if it ends within a slice, else on in slices; `done` gets what
+ * it has yielded. Returns a function that stops it.
  */
-function runAtOnce(work, done, nSteps = 1) {
+function runAtOnce(work, done) {
   const found = [];
-  const start = performance.now();
-  let nDone = 0;
+  const end = performance.now() + SLICE;
   for (let next = work.next(); !next.done; next = work.next()) {
     if (next.value) found.push(next.value);
-    nDone += 1;
-    if ((performance.now() - start) * Math.max(1, nSteps / nDone) < SLICE) continue;
+    if (performance.now() < end) continue;
     return runInSlices(work, (more, isDone) => { if (isDone) done([...found, ...more]); });
   }
   done(found);
