@@ -64,7 +64,7 @@ EXPRESSIONS = [
 NAMES = {
     "told": ("message, with_explanation, is_reported", 88),
     "said": ("log_likelihood, reported, text", 15),
-    "found": ("result, scores, matches: the noun of what it is", 459),
+    "found": ("result, scores, matches: the noun of what it is", 458),
     "own": ("what it belongs to", 435),
     "kept": ("what is kept: columns, rows, states", 90),
     "parted": ("parts, groups", 0),

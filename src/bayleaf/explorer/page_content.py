@@ -14,10 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.information import (
-    conditional_mutual_information,
-    mutual_information_of_table,
-)
 from bayleaf.counts.rounding import LEAST_BASE, RoundedCounts, SeenCounts
 from bayleaf.cpds.distribution import TableCPD
 from bayleaf.data.codes import Codes
@@ -25,7 +21,7 @@ from bayleaf.data.domain import Variable, masked_domain
 from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.text_forms import MISSING_MARKERS
 from bayleaf.explain.row_probability import row_log_probabilities
-from bayleaf.inference.junction_tree import JunctionTree
+from bayleaf.inference.arc_information import informed_arcs
 from bayleaf.io.exports.feature_cells import feature_cells
 from bayleaf.io.exports.packing import packed
 from bayleaf.io.exports.scorers.classifier_content import (
@@ -83,8 +79,6 @@ _SHAPES = {"wide": 1.35, "tall": 0.7}
 _MOST_CLASS_ARCS = 3
 # Graphs above this have one drawing, without the arcs of the class.
 _MOST_FOR_CLASS_ARCS = 150
-# Cells of a family beyond which its arcs are not measured.
-_MOST_CELLS = 200_000
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.float64]
 # Tables that count the same rows whose average tells hardly more than one of them.
@@ -576,41 +570,6 @@ def _drawing(
         "width": int(np.ceil(drawing.width)),
         "height": int(np.ceil(drawing.height)),
     }
-
-
-def informed_arcs(tree: JunctionTree, class_index: int | None) -> list[WeightedArc]:
-    """Arcs of a network with the information (nats) that parent and child share.
-
-    It is measured within the classes where the class is another parent of the child;
-    None where the network never holds the family as one table.
-    """
-    dag = tree.network.dag
-    tables = tree.families({})
-    found: list[WeightedArc] = []
-    for child, parents in enumerate(dag.parents):
-        family = tree.product.families[child]
-        known = not tree.is_apart(child) and tables[child].size <= _MOST_CELLS
-        for parent in parents:
-            weight = None
-            if known:
-                is_within = class_index in parents and parent != class_index
-                axis = family.index(class_index) if is_within else None
-                weight = _shared(
-                    tables[child], family.index(parent), family.index(child), axis
-                )
-            found.append((parent, child, weight))
-    return found
-
-
-def _shared(table: Floats, parent: int, child: int, within: int | None) -> float:
-    """Information that two axes of a joint table share, within a third's states."""
-    kept = [parent, child] if within is None else [parent, child, within]
-    others = [axis for axis in range(table.ndim) if axis not in kept]
-    rest = table.transpose([*kept, *others])
-    sums = rest.reshape(*rest.shape[: len(kept)], -1).sum(axis=-1)
-    if within is None:
-        return mutual_information_of_table(sums)
-    return conditional_mutual_information(sums)
 
 
 def published_content(predictor: Predictor, min_count: int) -> Content:

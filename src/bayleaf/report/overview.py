@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bayleaf.counts.information import mutual_information_of_table
-from bayleaf.inference.queries import Inference
+from bayleaf.inference.arc_information import informed_arcs
+from bayleaf.inference.junction_tree import JunctionTree
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.report.intervals import share_interval
 from bayleaf.report.quality import Predictions
@@ -106,28 +106,32 @@ def dependence_values(network: BayesianNetwork) -> list[Values]:
     """The pairs joined by an arc that share most, and a share of rows by state.
 
     Of the second variable the state whose probability the first one moves most. Empty
-    where the joint distribution of a pair is too large.
+    where the network is too wide for a junction tree.
     """
-    inference, names = Inference(network), network.domain.names
     try:
-        pairs = [inference.joint([names[p], names[c]]) for p, c in network.dag.arcs]
+        tree = JunctionTree.compile(network)
     except ValueError:
         return []
-    tables = [pair.probabilities for pair in pairs]
-    bits = in_bits(np.array([mutual_information_of_table(table) for table in tables]))
+    measured = [
+        (nats, parent, child)
+        for parent, child, nats in informed_arcs(tree)
+        if nats is not None
+    ]
+    measured.sort(key=lambda arc: -arc[0])
     values = []
-    for index in np.argsort(-bits, kind="stable")[:MAX_SHAPES]:
-        first, second = pairs[index].variables
-        rows = tables[index].sum(axis=1)
+    for nats, parent, child in measured[:MAX_SHAPES]:
+        first, second = network.domain[parent], network.domain[child]
+        table = network.joint([first.name, second.name]).probabilities
+        rows = table.sum(axis=1)
         possible = np.flatnonzero(rows)
-        shares = tables[index][possible] / rows[possible, None]
+        shares = table[possible] / rows[possible, None]
         state = int(np.ptp(shares, axis=0).argmax())
         values.append(
             {
                 "feature": str(first.name),
                 "target": str(second.name),
                 "state": second.label(state),
-                "bits": float(bits[index]),
+                "bits": in_bits(nats),
                 "states": [first.label(int(code)) for code in possible],
                 "shares": shares[:, state].tolist(),
             }
