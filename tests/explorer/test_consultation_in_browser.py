@@ -473,6 +473,51 @@ def test_a_pasted_case_matches_names_exactly_before_loosely(open_page: Any) -> N
         assert (message == "The case was set.") == (None not in states)
 
 
+def test_names_of_dates_and_texts_with_blanks_are_matched_exactly_first(
+    open_page: Any,
+) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = pa.table(
+        {
+            "a b": np.datetime64("2020-01-01") + rng.integers(0, 90, 200) + 60 * y,
+            "a-b": rng.normal(size=200) + y,
+            "mark": np.array(["v", "v ", "\u2028"])[(rng.integers(0, 2, 200) + y)],
+        }
+    )
+    model = bayleaf.NaiveBayesClassifier().fit(X, y)
+    page = open_page(explorer_html(model))
+    page.locator("#case summary").click()
+    for row in range(6):
+        cells = ",".join(str(X[name][row]) for name in X.column_names)
+        message, _, found = paste(page, f"{','.join(X.column_names)}\n{cells}")
+        assert message == "The case was set."
+        proba = model.predict_proba(X.slice(row, 1))[0]
+        np.testing.assert_allclose(found, proba, atol=1e-9)
+
+
+def test_any_category_of_an_ordered_column_is_pasted_or_found(open_page: Any) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    levels = ["low", "mid", "high", "top"]
+    codes = np.minimum(rng.integers(0, 2, 200) + 2 * y, 2)
+    X = pd.DataFrame({"size": pd.Categorical.from_codes(codes, levels, ordered=True)})
+    model = bayleaf.NaiveBayesClassifier().fit(X, y)
+    assert "high" not in model.model_.domain[0].states
+    page = open_page(explorer_html(model))
+    page.locator("#case summary").click()
+    for level in levels:
+        row = pd.DataFrame({"size": pd.Categorical([level], levels, ordered=True)})
+        for text in (level, level.upper()):
+            message, _, found = paste(page, f"size\n{text}")
+            assert message == "The case was set."
+            proba = model.predict_proba(row)[0]
+            np.testing.assert_allclose(found, proba, atol=1e-9)
+        page.fill("#find", f"size={level}")
+        page.keyboard.press("Enter")
+        assert page.inner_text("#message").startswith("Set: size is ")
+
+
 def paste(page: Any, text: str) -> tuple[str, list[int | None], np.ndarray]:
     """The page's message, the states it then knows, and its class probabilities."""
     page.fill("#case-text", text)

@@ -309,6 +309,8 @@ def variable_content(variable: Variable, role: str) -> Content:
         content["missing"] = variable.n_states - 1
     if groups := _groups(variable):
         content["groups"] = groups
+    if members := _members(variable):
+        content["members"] = members
     return content | _numbers(variable)
 
 
@@ -323,6 +325,16 @@ def _numbers(variable: Variable) -> Content:
     if states and all(type(state) in (int, float) for state in states):
         return {"numbers": list(states)}
     return {}
+
+
+def _members(variable: Variable) -> list[tuple[str, int]]:
+    """Ordered categories that have no state of their own, and the codes of theirs."""
+    found = []
+    for category in variable.categories or ():
+        code = variable.state_of_category(category)
+        if code is not None and variable.label(code) != str(category):
+            found.append((str(category), code))
+    return found
 
 
 def _groups(variable: Variable) -> list[Content]:
@@ -587,7 +599,7 @@ def published_content(predictor: Predictor, min_count: int) -> Content:
     content = predictor_content(published)
     # They tell of single values.
     for variable in content["variables"]:
-        for part in ("rules", "distribution", "shape", "range"):
+        for part in ("rules", "distribution", "shape", "range", "members"):
             variable.pop(part, None)
     domain = predictor.model.domain
     unnamed, rows = _known_states(predictor, min_count)

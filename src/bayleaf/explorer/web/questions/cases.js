@@ -3,7 +3,7 @@
 // What stands for a value that is missing.
 const MISSING = new Set(["", "?", "na", "n/a", "nan", "null", "none", "missing"]);
 
-/** Cells of lines of text whose delimiter is that which stands most often in the first. */
+/** Cells, as they are, of lines whose delimiter is that which is most often in the first. */
 function readCells(text) {
   const first = text.split(/\r?\n/, 1)[0];
   const [delimiter] = [",", ";", "\t"].sort((a, b) =>
@@ -11,17 +11,18 @@ function readCells(text) {
   const lines = [[]];
   let cell = "";
   let isQuoted = false;
-  const endCell = () => { lines[lines.length - 1].push(cell.trim()); cell = ""; };
+  const endCell = () => { lines[lines.length - 1].push(cell); cell = ""; };
   for (let i = 0; i < text.length; i += 1) {
     const sign = text[i];
     if (isQuoted && sign === '"' && text[i + 1] === '"') { cell += '"'; i += 1; }
-    else if (sign === '"' && (isQuoted || !cell.trim())) isQuoted = !isQuoted;
+    else if (sign === '"' && isQuoted) isQuoted = false;
+    else if (sign === '"' && !cell.trim()) { cell = ""; isQuoted = true; }
     else if (!isQuoted && sign === delimiter) endCell();
     else if (!isQuoted && sign === "\n") { endCell(); lines.push([]); }
     else if (sign !== "\r" || isQuoted) cell += sign;
   }
   endCell();
-  return lines.filter((line) => line.length > 1 || line[0]);
+  return lines.filter((line) => line.length > 1 || line[0].trim());
 }
 
 /** Names as they are compared: no matter the case, and what stands between words. */
@@ -31,19 +32,32 @@ function plainName(name) {
   return letters.replace(/(?<=[^\s_.-])[\s_.-]+(?=[^\s_.-])/g, " ");
 }
 
+/** The position of a name that is the very same, or so without blanks at its ends; or -1. */
+function exactPosition(names, name) {
+  const exact = names.indexOf(name);
+  return exact >= 0 ? exact : names.indexOf(name.trim());
+}
+
 /** The position of a name: the very same, else the only one that compares equal; or -1. */
 function namedPosition(names, name) {
-  const exact = names.indexOf(name);
+  const exact = exactPosition(names, name);
   if (exact >= 0) return exact;
   const plain = plainName(name);
   const alike = [...names.keys()].filter((i) => names[i] !== null && plainName(names[i]) === plain);
   return alike.length === 1 ? alike[0] : -1;
 }
 
-/** The state that a text means; -1 for none, null for a missing value. */
-function stateOf(variable, text, patterns) {
-  const exact = variable.states.indexOf(text);
+/** The state of a name, its own or that of a category within it; or -1. */
+function namedState({ states, members = [] }, name, position = namedPosition) {
+  const found = position([...states, ...members.map(([own]) => own)], name);
+  return found < states.length ? found : members[found - states.length][1];
+}
+
+/** The state that a cell means; -1 for none, null for a missing value. */
+function stateOf(variable, cell, patterns) {
+  const exact = namedState(variable, cell, exactPosition);
   if (exact >= 0) return exact;
+  const text = cell.trim();
   const form = variable.text ?? {};
   if (MISSING.has(text.toLowerCase()) || form.missing?.includes(text)) return null;
   const time = variable.time ? new Times(patterns).value(text, variable.time) : null;
@@ -55,7 +69,7 @@ function stateOf(variable, text, patterns) {
     const [state] = statesWithin(variable, { low: number, high: number, open: false });
     return state ?? -1;
   }
-  return namedPosition(variable.states, text);
+  return namedState(variable, text);
 }
 
 /** A sentence on the values that a page of rounded counts does not name; "" without any. */
@@ -101,14 +115,18 @@ function tableColumns(session) {
  */
 function readCase(session, text) {
   const { variables, class: label } = session.model;
-  const lines = readCells(text.trim());
+  const lines = readCells(text.replace(/^\s*\n|[\r\n]+$/g, ""));
   if (!lines.length) return { problems: ["Paste a line of values, with or without names above it."] };
   const names = variables.map(({ name, role }) => (role === "cells" ? null : name));
   const columns = tableColumns(session);
   const headings = [...columns.keys()];
   const named = (cell) => {
-    const own = namedPosition(names, cell);
-    return own >= 0 ? [own] : columns.get(headings[namedPosition(headings, cell)]) ?? [];
+    for (const position of [exactPosition, namedPosition]) {
+      const own = position(names, cell);
+      const found = own >= 0 ? [own] : columns.get(headings[position(headings, cell)]);
+      if (found) return found;
+    }
+    return [];
   };
   const hasNames = lines.length > 1 && lines[0].some((cell) => named(cell).length);
   const cells = lines[hasNames ? 1 : 0];
@@ -123,15 +141,15 @@ function readCase(session, text) {
   const problems = [];
   order.forEach((found, place) => {
     const cell = cells[place];
-    if (!found.length) problems.push(`No variable is called ${lines[0][place]}.`);
+    if (!found.length) problems.push(`No variable is called ${lines[0][place].trim()}.`);
     for (const variable of found.filter((own) => own !== label)) {
       const about = variables[variable];
       const state = stateOf(about, cell, session.model.patterns) ?? about.missing;
       if (state === -1) {
-        problems.push(`${cell} is no value of ${about.time?.column ?? about.name}.${unnamedText(about)}`);
+        problems.push(`${cell.trim()} is no value of ${about.time?.column ?? about.name}.${unnamedText(about)}`);
       } else if (state !== undefined) {
         const isNumber = about.cuts && state !== about.missing && about.states[state] !== cell;
-        evidence[variable] = enteredMask(session.card(variable), state, isNumber ? cell : undefined);
+        evidence[variable] = enteredMask(session.card(variable), state, isNumber ? cell.trim() : undefined);
       }
     }
   });

@@ -59,7 +59,7 @@ class Find {
     const variable = label.length ? namedPosition(variables.map((about) => about.name), name.trim()) : -1;
     if (variable < 0) return null;
     const { states } = variables[variable];
-    const state = namedPosition(states, label.join("=").trim());
+    const state = namedState(variables[variable], label.join("=").trim());
     const set = () => session.put(variable, hardMask(states.length, state))
       || `Set: ${variables[variable].name} is ${states[state]}.`;
     return { variable, set: state >= 0 && set };
