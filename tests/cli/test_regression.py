@@ -106,6 +106,24 @@ def test_evaluation_reports_scores_of_distributions(
     assert 0 < figures["crps"] < figures["rmse"]
 
 
+def test_the_target_of_a_report_is_read_as_in_training(
+    table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = []
+    for name, sign in (("points", "."), ("commas", ",")):
+        lines = table.read_text("utf-8").replace(",", ";").replace(".", sign)
+        data, model = (table.parent / f"{name}.{end}" for end in ("csv", "json"))
+        data.write_text(lines, "utf-8")
+        words = ["fit", str(data), "--target", "price", "--model", "regressor"]
+        assert main([*words, "--n-networks", "2", "-o", str(model)]) == 0
+        capsys.readouterr()
+        words = ["report", str(model), str(data), "--held-out", "--json"]
+        assert main(words) == 0
+        written.append(json.loads(capsys.readouterr().out))
+    points, commas = written
+    assert commas["quality"] == points["quality"]
+
+
 def test_compare_scores_the_regressor_as_evaluate_does(
     table: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

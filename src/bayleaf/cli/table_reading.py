@@ -103,9 +103,10 @@ def known_table(
 ) -> pa.Table:
     """Read a table whose columns a model knows, its features as training read them.
 
-    Of the other `known` variables, those of text states are text. Values not seen in
-    training, and rows left out since their `target` is empty, as fit does, are reported
-    on standard error. ValueError if a cell spells no value of its column's kind.
+    Of the other `known` variables, those of text states are text; another `target` is
+    what all its cells spell. Values not seen in training, and rows left out since their
+    `target` is empty, as fit does, are reported on standard error. ValueError if
+    a cell spells no value of its column's kind.
     """
     readings = {} if encoder is None else {str(r.name): r for r in encoder.readings}
     texts = {
@@ -129,11 +130,14 @@ def known_table(
         report, batch = UnknownReport(source), table.combine_chunks().to_batches()[0]
         encode_batch(encoder, batch, source, form=form, report=report)
         report.show()
-    if target in table.column_names:
+    if target is not None and target in table.column_names:
         empty = EmptyTargets(target)
         table = empty.left_out(table)
         empty.check()
         empty.report()
+        if target not in texts | readings.keys():
+            column = decided_column(target, table.column(target))
+            table = table.set_column(table.column_names.index(target), target, column)
     return table
 
 
