@@ -81,6 +81,28 @@ def test_long_names_are_whole_on_higher_nodes_and_beside_intervals() -> None:
         assert name.replace("_", " ") in " ".join(texts)
 
 
+def test_letters_with_accents_are_as_wide_as_those_without() -> None:
+    nodes = [{"name": "Höhe für Größe", "kind": "feature"}]
+    drawn = {"nodes": nodes, "arcs": [], "n_arcs_left_out": 0}
+    assert "textLength" not in network_svg(drawn)[0]
+    nodes[0]["name"] = "高さと大きさと幅と高さと"
+    assert "textLength" in network_svg(drawn)[0]
+
+
+def test_long_words_break_in_the_middle() -> None:
+    svg = intervals_svg("Rates", ["Beratungsgespräche laut Ur-Mietvertrag-Neu"], [])
+    texts = [text for text in re.findall(r">([^<>]+)</text>", svg) if "%" not in text]
+    assert texts == ["Beratungsgespräche", "laut Ur-", "Mietvertrag-Neu"]
+    svg, _ = network_svg(
+        {
+            "nodes": [{"name": "Beratungsgespräch_im Büro", "kind": "feature"}],
+            "arcs": [],
+            "n_arcs_left_out": 0,
+        }
+    )
+    assert re.findall(r">([^<>]+)</text>", svg) == ["Beratungs", "gespräch im Büro"]
+
+
 def test_names_are_escaped_on_the_node_and_in_its_title() -> None:
     found = structure("f", [])
     found["nodes"][0]["name"] = "<b>a very long name of a column</b> & more"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import math
+import re
 import textwrap
+import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from html import escape
 from types import MappingProxyType
@@ -265,19 +268,34 @@ def _height(node: Values) -> float:
 
 def _lines(name: Any) -> list[str]:
     """A name broken into short lines."""
-    text = plain(name, _MAX_NAME).replace("_", " ")
-    return textwrap.wrap(text, _LETTERS) or [text]
+    return _wrapped(plain(name, _MAX_NAME).replace("_", " "), _LETTERS)
+
+
+def _wrapped(text: str, most: int) -> list[str]:
+    """Lines of at most so many letters; longer words break into equal parts."""
+
+    def broken(word: re.Match[str]) -> str:
+        size = math.ceil(len(word[0]) / math.ceil(len(word[0]) / most))
+        return textwrap.fill(word[0], size)
+
+    pieces = re.sub(rf"[^\s-]{{{most + 1},}}", broken, text)
+    return textwrap.wrap(pieces, most) or [text]
 
 
 def _squeezed(line: str, room: float) -> str:
     """What keeps a line of wide letters within its room; no line is stretched."""
-    if sum(map(_width, line)) < room and line.isascii():
+    if sum(map(_width, line)) < room:
         return ""
     return f' textLength="{room:.0f}" lengthAdjust="spacingAndGlyphs"'
 
 
 def _width(letter: str) -> float:
     """About the width of a letter in pixels, rather more than less."""
+    if unicodedata.east_asian_width(letter) in "FW":
+        return 2.0 * _LETTER_WIDTH
+    letter = unicodedata.normalize("NFD", letter)[0]
+    if unicodedata.combining(letter):
+        return 0.0
     if letter in _NARROW:
         return 0.6 * _LETTER_WIDTH
     if letter in _WIDE:
@@ -372,7 +390,7 @@ def bars_svg(
 
     parts, top = [], 0.0
     for name, value, text in bars:
-        lines = textwrap.wrap(plain(name), _BAR_LETTERS) or [""]
+        lines = _wrapped(plain(name), _BAR_LETTERS)
         height = _TEXT * len(lines) + 5
         start, length = across(min(value, 0.0)), abs(across(value) - across(0.0))
         parts += [
@@ -423,7 +441,7 @@ def intervals_svg(
     `title` describes the picture to those who do not see it; each of the `series` is a
     name and one interval per group of `names`.
     """
-    lines = [textwrap.wrap(plain(name), _NAME_LETTERS) or [""] for name in names]
+    lines = [_wrapped(plain(name), _NAME_LETTERS) for name in names]
     block = max(_LINE * len(series), _TEXT * max(map(len, lines), default=1)) + 8
     height = block * len(names) + 20
     parts = [_scale(block * len(names))]
