@@ -198,6 +198,8 @@ def test_equal_shares_of_a_class_have_no_such_sentence() -> None:
     card = model_card(summarize(model, table, "y", by="group", n_folds=2))
     assert "Held-out rows by `group`" in card
     assert "then groups cannot have" not in card
+    # A sentence, not a table without rows.
+    assert "the group of most rows, none have an interval without 0." in card
 
 
 def test_a_column_that_the_model_does_not_read_makes_groups(

@@ -112,7 +112,7 @@ def test_features_are_ranked_by_what_they_are_worth(summary: dict[str, Any]) -> 
 
 
 def test_a_column_that_is_not_read_is_named(summary: dict[str, Any]) -> None:
-    assert summary["data"]["left_out"] == []
+    assert summary["data"]["left_out"] == ["id"]
     assert summarize(
         AveragedKDBRegressor(n_networks=1, trees=False, random_state=0).fit(
             priced()[["size"]], priced()["price"]

@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import t
 from sklearn.base import clone
 
-from bayleaf import KDBClassifier, NaiveBayesClassifier
+from bayleaf import EqualFrequencyDiscretizer, KDBClassifier, NaiveBayesClassifier
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.evaluation import compare
 from bayleaf.evaluation.density_scores import cross_validate_density, entropy_bound
@@ -167,6 +167,28 @@ def test_holes_strangers_and_strange_columns_are_noted() -> None:
     assert "constant (k)" in told["without information", "c"]
     assert ("dropped columns", "other") in told
     assert ("rare states", "b") in told
+
+
+def test_columns_are_counted_as_the_table_has_them() -> None:
+    """A date is one column of four variables; an identifier is not read."""
+    table = pd.DataFrame(
+        {
+            "id": [f"r{i:03}" for i in range(60)],
+            "day": pd.date_range("2024-01-05", periods=60, freq="9D"),
+            "size": np.arange(60) / 7,
+            "y": ["no", "yes"] * 30,
+        }
+    )
+    settings = {"discretizer": EqualFrequencyDiscretizer(n_bins=20)}
+    model = NaiveBayesClassifier(**settings).fit(table.drop(columns="y"), table["y"])
+    found = summarize(model, table, held_out=True)
+    assert found["data"]["n_columns"] == 2
+    assert found["data"]["left_out"] == ["id"]
+    words = {column["name"]: column["words"] for column in found["columns"]}
+    cuts = model.encoder_.domain[-1].cut_points
+    assert words["size"] == (
+        f"numbers in {len(cuts) + 1} intervals between {cuts[0]:g} and {cuts[-1]:g}"
+    )
 
 
 @pytest.mark.few(3)

@@ -51,9 +51,12 @@ def groups_part(summary: Values) -> Document | None:
     tables: list[Table] = []
     sentences: list[Text] = []
     for one in found:
-        differences = _differences(one, base > 0)
         tables += [_scores(one), *_rates(one)] if one["groups"] else []
-        tables += [] if differences is None else [differences]
+        differences = _differences(one, base > 0)
+        if isinstance(differences, Table):
+            tables.append(differences)
+        elif differences is not None:
+            sentences.append(differences)
         sentences += _of_base_rates(one)
     told = [_ABOUT_RATES]
     if base:
@@ -152,8 +155,11 @@ def _estimate(found: Values, written: Written) -> str:
     )
 
 
-def _differences(found: Values, rounded: bool) -> Table | None:
-    """Differences to the reference group that are more than chance and rounding."""
+def _differences(found: Values, rounded: bool) -> Table | Text | None:
+    """Differences to the reference group that are more than chance and rounding.
+
+    A sentence where there are none.
+    """
     compared = [
         (group, contrast)
         for group in found["groups"]
@@ -166,9 +172,11 @@ def _differences(found: Values, rounded: bool) -> Table | None:
     caption = (
         f"Of {len(compared)} differences to ",
         Name(", ".join(found["reference"])),
-        f", the group of most rows, {len(clear)} have an interval without 0"
+        f", the group of most rows, {len(clear) or 'none'} have an interval without 0"
         + ", whatever rounding did" * rounded,
     )
+    if not clear:
+        return (*caption, ".")
     rows = [_difference(*own) for own in clear]
     heads = ("group", "figure", "difference")
     return Table(heads, rows, caption, n_words=2, max_rows=_DIFFERENCES)

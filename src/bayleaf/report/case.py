@@ -83,7 +83,14 @@ class Case(ABC):
             features, names = self.encoder.domain, self.encoder.column_names
         without = frame.drop(self.target) if page.has_target else frame
         self.X, self.read = model_columns(without, model, names)
-        known = {*self.read, self.target} if page.has_target else {*self.read}
+        known: set[str | int | None] = {*self.read}
+        if self.encoder is not None:
+            # Identifiers were in the table of training, too.
+            forms = zip(self.read, self.encoder.readings, strict=True)
+            known = {name for name, reading in forms if reading.form != "left_out"}
+        self.n_columns = len(known)
+        if page.has_target:
+            known.add(self.target)
         self.left_out = [str(name) for name in frame.columns if name not in known]
         self.read_target()
         assert page.read is not None
@@ -156,7 +163,7 @@ class Case(ABC):
             "model": self.model_values(),
             "data": {
                 "n_rows": self.n_rows,
-                "n_columns": len(self.features),
+                "n_columns": self.n_columns,
                 "left_out": self.left_out,
             },
             "structure": structure_values(

@@ -20,6 +20,8 @@ _READ_AS = {"numeric": "numbers", "nominal": "values"}
 # States of fewer rows than this are rare.
 RARE = 5
 _STATES = 30
+# Of columns cut at more points than this, the first and the last are written.
+_CUTS = 12
 _RARE_SHOWN = 8
 
 
@@ -127,6 +129,8 @@ def in_words(variable: Variable) -> str:
         what = "numbers"
     if not cuts:
         return f"{what}, not cut: every value counts as the same"
+    if len(cuts) > _CUTS:
+        return f"{what} in {len(cuts) + 1} intervals between {cuts[0]} and {cuts[-1]}"
     middle = [f"above {low} up to {high}" for low, high in itertools.pairwise(cuts)]
     intervals = "; ".join([f"up to {cuts[0]}", *middle, f"above {cuts[-1]}"])
     return f"{what} in {len(cuts) + 1} intervals: {intervals}"

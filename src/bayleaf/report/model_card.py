@@ -195,7 +195,7 @@ def _model_part(summary: Values) -> Document:
         facts.append(("Features", str(model["n_features"])))
     facts += [("Classes", text) for text in _classes(model)]
     if "n_parameters" in model:
-        facts.append(("Free parameters", str(model["n_parameters"])))
+        facts.append(("Free parameters", f"{model['n_parameters']:,}"))
     facts.append(("Structure", _structure(summary)))
     if (model.get("temperature") or 1.0) != 1.0:
         told = f"log scores are divided by {number(model['temperature'])}"
@@ -257,7 +257,7 @@ def _data_part(summary: Values, about: About) -> Document:
     facts = Facts(
         [
             ("Source", Name(source) if source else BLANK),
-            ("Rows", "about " * rounded + str(data["n_rows"])),
+            ("Rows", "about " * rounded + f"{data['n_rows']:,}"),
             ("Columns that the model reads", str(data["n_columns"])),
             ("Columns that it does not read", unread),
             ("Rows collected", _given(about.collected)),
