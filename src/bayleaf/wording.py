@@ -39,6 +39,17 @@ def format_number(value: float) -> str:
     return f"{value:.6g}"
 
 
+def rough(value: float, sign: str = "") -> str:
+    """Write a number with three significant digits, or as an integer from 1000 on.
+
+    Examples
+    --------
+    >>> rough(0.12345), rough(1895.4, "+"), rough(2e16)
+    ('0.123', '+1895', '2e+16')
+    """
+    return f"{value:{sign}{'.0f' if 1000 <= abs(value) < 1e15 else '.3g'}}"
+
+
 def like(value: float, whole: float, sign: str = "") -> str:
     """Write a number with as many decimals as give `whole` four digits."""
     decimals = 3 - math.floor(math.log10(abs(whole))) if whole else 3

@@ -32,7 +32,7 @@ class Expression(NamedTuple):
 
 # In the sources of Python and C++ and in the documentation, whatever the case.
 EXPRESSIONS = [
-    Expression(r"\btold\b", "reported, passed, message", 264),
+    Expression(r"\btold\b", "reported, passed, message", 262),
     Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 161),
     Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 362),
     Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 210),
@@ -62,7 +62,7 @@ EXPRESSIONS = [
 ]
 # Names of variables, parameters, functions and classes in the package.
 NAMES = {
-    "told": ("message, with_explanation, is_reported", 88),
+    "told": ("message, with_explanation, is_reported", 87),
     "said": ("log_likelihood, reported, text", 15),
     "found": ("result, scores, matches: the noun of what it is", 458),
     "own": ("what it belongs to", 435),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from bayleaf.cli import main
 from bayleaf.evaluation.regression import cross_validate_regressors
 from bayleaf.regression import learned_trees
 from bayleaf.report import report_html, summarize
+from bayleaf.report.page import observed_svg
 from offenders import check_each
 
 
@@ -141,6 +143,27 @@ def test_the_page_shows_names_as_text(summary: dict[str, Any]) -> None:
     assert page.count("<svg") == 6
     assert "Actual against expected values" in page
     assert "KDBClassifier" not in page
+
+
+def test_explained_rows_show_the_numbers_of_the_table(summary: dict[str, Any]) -> None:
+    page = report_html(summary)
+    for row in summary["rows"]:
+        (term,) = (t for t in row["terms"] if t["feature"] == "size")
+        assert term["cell"] == priced()["size"][row["row"] - 1]
+        assert f">{term['cell']:g}, " in page
+
+
+def test_axes_have_round_numbers_without_exponents() -> None:
+    cases = [
+        ((227.0, 5480.0), ["2000", "4000"]),
+        ((12_000.0, 91_000.0), ["20k", "40k", "60k", "80k"]),
+        ((-0.07, 0.09), ["-0.05", "0", "0.05"]),
+        ((3.0, 3.0), ["3"]),
+    ]
+    for (low, high), marks in cases:
+        drawn = observed_svg([[low, high], [high, low]])
+        found = re.findall(r'class="end"[^>]*>([^<]+)<', drawn)
+        assert found == marks
 
 
 def test_without_rows_no_number_of_a_single_row_is_told(

@@ -183,6 +183,22 @@ def test_a_page_of_a_density_model_is_well_formed(
     assert "Contexts and groups of values" in page.text
 
 
+def test_explained_rows_show_the_numbers_of_the_table(
+    summary: dict[str, Any], heart: pa.Table
+) -> None:
+    page = report_html(summary)
+    cells = [
+        (row["row"], term)
+        for row in summary["rows"]
+        for term in row["terms"]
+        if term["feature"] == "age"
+    ]
+    for row, term in cells:
+        assert term["cell"] == heart["age"][row - 1].as_py()
+        assert f">{term['cell']}, " in page
+    assert cells
+
+
 def test_four_rows_are_explained_and_others_folded(summary: dict[str, Any]) -> None:
     html = report_html(summary)
     rows = html[html.index('<section id="rows">') :]

@@ -19,7 +19,7 @@ from bayleaf.evaluation.cross_validation import unknown_in_fold
 from bayleaf.evaluation.folds import Rows, fold_plans, shuffled_folds, validate_each
 from bayleaf.results.document import Document, Facts, Text
 from bayleaf.results.result import Result
-from bayleaf.wording import brief
+from bayleaf.wording import brief, rough
 
 Floats = NDArray[np.float64]
 COVERAGE = 0.9
@@ -62,7 +62,7 @@ class RegressionScores(Result):
     def verdict(self) -> str:
         """What the scores come to, as the end of a sentence on the regressor."""
         return (
-            f"is off by {self.mae:.3g} on average; its 90 % intervals contain "
+            f"is off by {rough(self.mae)} on average; its 90 % intervals contain "
             f"{100 * self.coverage:.0f} of 100 held-out numbers"
         )
 

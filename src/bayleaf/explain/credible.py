@@ -21,7 +21,7 @@ from bayleaf.results.document import Document, Items, Table
 from bayleaf.results.result import Record, Result
 from bayleaf.results.result_lists import ResultList
 from bayleaf.typing import JSONObject, RowsLike
-from bayleaf.wording import brief, counted, quoted, stated
+from bayleaf.wording import brief, counted, quoted, rough, stated
 
 Floats = NDArray[np.float64]
 
@@ -73,7 +73,7 @@ class CellSupport(Record, keys={"is_rare": "rare"}, computed=("is_rare",)):
     def __str__(self) -> str:
         given = ", ".join(stated(name, state) for name, state in self.given)
         condition = f" given {given}" if given else ""
-        rows = "1 row" if self.rows == 1 else f"{self.rows:.4g} rows"
+        rows = "1 row" if self.rows == 1 else f"{rough(self.rows)} rows"
         return f"{stated(self.feature, self.value)}{condition}: {rows}"
 
 

@@ -33,6 +33,7 @@ from bayleaf.wording import (
     counted,
     in_bits,
     plain,
+    rough,
     shown_name,
     stated,
     visible,
@@ -394,7 +395,7 @@ def _ratio(nats: float) -> str:
     """A ratio of odds from its logarithm; powers of ten beyond what is legible."""
     decimals = nats / math.log(10)
     if abs(decimals) < 4:
-        return f"{math.exp(nats):.3g}"
+        return rough(math.exp(nats))
     return "inf" if math.isinf(nats) and nats > 0 else f"1e{decimals:+.0f}"
 
 

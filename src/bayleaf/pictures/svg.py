@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.wording import cut, plain
+from bayleaf.wording import cut, plain, rough
 
 Values = dict[str, Any]
 Place = tuple[float, float]
@@ -343,7 +343,7 @@ def steps_svg(
     base = height + below + _TEXT
     marks = [
         f'<text x="{across(number):.1f}" y="{base}" style="text-anchor:{anchor}">'
-        f"{number:.4g}</text>"
+        f"{rough(number)}</text>"
         for number, anchor in ((ends[0], "start"), (ends[-1], "end"))
         if edges
     ]

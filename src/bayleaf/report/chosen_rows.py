@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.partial_values import Rows, available_codes, sets_in, single_states
+from bayleaf.data.tables.frames import take_rows
 from bayleaf.explain import RowConflict, conflicts, contexts, counterfactuals
 from bayleaf.explain.credible import CredibleInterval, credible_intervals
+from bayleaf.models.explanation import noted
 from bayleaf.models.predictor import Predictor
 from bayleaf.report.quality import Predictions
 
@@ -82,15 +84,17 @@ def row_values(
     table_rows: Rows,
     found: Predictions,
     names: Sequence[str],
+    X: Any,
 ) -> list[Values]:
-    """Explain the rows that `choose_rows` picks; `predictor` is that of `model`."""
+    """Explain the rows of X that `choose_rows` picks, by the `predictor` of `model`."""
     chosen = choose_rows(found, table_rows)
     if not chosen:
         return []
     rows = np.array([row for row, _ in chosen])
     own = single_states(table_rows.rows(rows))
     proba = predictor.proba(own)
-    explanations = predictor.explain(own)
+    cells = model._encode(take_rows(X, rows), return_notes=True)
+    explanations = noted(predictor.explain(own), cells)
     told, clashes = contexts(predictor, own), _clashes(predictor, own)
     intervals = _intervals(model, own, names)
     labels = predictor.classes.tolist()

@@ -157,7 +157,7 @@ class ClassReport(Case):
             "importance": importance,
             "rows": None
             if found is None or not self.privacy.shows_rows
-            else row_values(self.model, self.scorer, self.rows, found, names),
+            else row_values(self.model, self.scorer, self.rows, found, names, self.X),
         }
 
     def _costs(self) -> NDArray[np.float64] | None:

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.tables.frames import take_rows
 from bayleaf.evaluation.folds import fitted_plan
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.evaluation.regression import row_facts, scores_of_rows
+from bayleaf.models.explanation import noted
 from bayleaf.models.interval_target import IntervalTargetModel
 from bayleaf.progress import Work
 from bayleaf.regression.learning import checked_target
@@ -138,7 +138,9 @@ class NumberReport(Case):
                 "shapes": self._shapes(importance),
             },
             "importance": importance,
-            "rows": _rows(self.scorer, self.codes, found) if shows_rows else None,
+            "rows": _rows(self.model, self.scorer, self.X, found)
+            if shows_rows
+            else None,
         }
 
     def _shapes(self, importance: Values | None) -> list[Values]:
@@ -282,7 +284,7 @@ def _importance(found: _HeldOut, columns: Sequence[Values]) -> Values:
 
 
 def _rows(
-    model: IntervalTargetModel, codes: Codes, found: _HeldOut | None
+    estimator: Any, model: IntervalTargetModel, X: Any, found: _HeldOut | None
 ) -> list[Values] | None:
     """Rows that were expected well, too low, too high, and that are hardest to tell."""
     if found is None:
@@ -298,10 +300,11 @@ def _rows(
     for kind, order in orders.items():
         free = [row for row in order.tolist() if row not in chosen]
         chosen |= dict.fromkeys(free[:_ROWS_A_KIND], kind)
-    told = model.explain(codes.rows(np.array(list(chosen))))
+    encoded = estimator._encode(take_rows(X, np.array([*chosen])), return_notes=True)
+    told = noted(model.explain(encoded.codes), encoded)
     rows = []
     for (row, kind), one in zip(chosen.items(), told, strict=True):
-        terms = [vars(term).copy() for term in one.ranked]
+        terms = one.to_dict()["terms"]
         rows.append(
             {
                 "row": row + 1,

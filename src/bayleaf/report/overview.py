@@ -12,7 +12,7 @@ from bayleaf.inference.junction_tree import JunctionTree
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.report.intervals import share_interval
 from bayleaf.report.quality import Predictions
-from bayleaf.wording import in_bits
+from bayleaf.wording import in_bits, rough
 
 Values = dict[str, Any]
 
@@ -72,10 +72,10 @@ def number_sentences(quality: Values, target: str) -> list[str]:
         return []
     scores, baseline = quality["scores"], quality["baseline"]
     without = (
-        f", {baseline['mae']:.3g} without any feature" if "mae" in baseline else ""
+        f", {rough(baseline['mae'])} without any feature" if "mae" in baseline else ""
     )
     return [
-        f"Off by {scores['mae']:.3g} on average for {target}{without}.",
+        f"Off by {rough(scores['mae'])} on average for {target}{without}.",
         f"The 90 % intervals contain {of_100(scores['coverage'])} actual values.",
     ]
 
@@ -94,8 +94,8 @@ def density_sentences(quality: Values) -> list[str]:
     interval = f" (95 % interval {ends[0]:.2f} to {ends[1]:.2f})" if ends else ""
     first = f"{verb} {abs(bits):.2f} bits per row over independent columns{interval}."
     second = (
-        f"A typical held-out row is {2.0**bits:.2g} times as probable as it would be "
-        "were its columns independent."
+        f"A typical held-out row is {rough(2.0**bits)} times as probable as it would "
+        "be were its columns independent."
     )
     if ends and ends[0] <= 0:
         second = "What it shows of dependences between columns may be chance."

@@ -38,7 +38,7 @@ from bayleaf.report.summary_form import (
 )
 from bayleaf.results.html import breakable, sections_html
 from bayleaf.typing import FrameLike
-from bayleaf.wording import in_bits, like, plain, stated
+from bayleaf.wording import in_bits, like, plain, rough, stated
 
 Values = dict[str, Any]
 Place = tuple[float, float]
@@ -46,6 +46,8 @@ Place = tuple[float, float]
 # Frame of the charts: its left, top, and the length of both sides.
 _LEFT, _TOP, _SIDE = 46.0, 12.0, 240.0
 _MARKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+# In these large numbers at axes are written, from ten of them on.
+_UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 _GROUP_RATES = {
     "true_positive_rate": "found",
     "positive_predictive_value": "right when predicted",
@@ -207,6 +209,9 @@ def _compiled_templates() -> Any:
         "percent": percent,
         "number": number,
         "like": like,
+        "state": lambda term: (
+            stated("", term["value"], term["cell"]).strip().removeprefix("= ")
+        ),
         "count": count,
         "probability": probability,
         "sentence": lambda text: Markup(escape(plain(text, _MAX_SENTENCE))),
@@ -241,7 +246,7 @@ def _overview_pictures(summary: Values) -> Values:
             values, written = shape["shares"], partial(percent, digits=0)
             label = f"Share with {plain(stated(shape['target'], shape['state']))}"
         elif "moved" in shape:
-            values, written = shape["moved"], "{:+.3g}".format
+            values, written = shape["moved"], partial(rough, sign="+")
             label = f"What {name} adds to {plain(summary['model']['target'])}"
         else:
             values = shape["log_odds"]
@@ -343,7 +348,7 @@ def observed_svg(pairs: Sequence[Sequence[float]]) -> str:
             f'<circle class="dot row" cx="{x:.1f}" cy="{y:.1f}" r="2.2">'
             f"<title>{told}</title></circle>"
         )
-    marks = [f"{low + span * share:.3g}" for share in _MARKS]
+    marks = [((at - low) / span, mark) for at, mark in _round_numbers(low, high)]
     axes = _axes("expected", "actual", marks)
     return _chart("Actual against expected values", [*axes, *dots])
 
@@ -353,15 +358,27 @@ def _point(x: float, y: float) -> Place:
     return _LEFT + _SIDE * x, _TOP + _SIDE * (1 - y)
 
 
-def _axes(below: str, beside: str, marks: Sequence[str] = ()) -> list[str]:
-    """Frame, diagonal, marks and titles of a chart; marks are shares by default."""
+def _round_numbers(low: float, high: float) -> list[tuple[float, str]]:
+    """Two to five round numbers of a range, written in four or five letters."""
+    quarter = (high - low) / 4 or 1.0
+    power = 10.0 ** math.floor(math.log10(quarter))
+    step = power * next(n for n in (1, 2, 5, 10) if n * power >= quarter)
+    numbers = [n * step for n in range(math.ceil(low / step), int(high // step) + 1)]
+    most = max(map(abs, numbers), default=0.0)
+    scale, letter = next((u for u in _UNITS if most >= 10 * u[0]), (1.0, ""))
+    return [(number, f"{number / scale:.4g}{letter}") for number in numbers]
+
+
+def _axes(
+    below: str, beside: str, marks: Sequence[tuple[float, str]] = ()
+) -> list[str]:
+    """Frame, diagonal, marks at shares of the sides, and titles of a chart."""
     (x0, y0), (x1, y1) = _point(0, 0), _point(1, 1)
     parts = [
         f'<rect class="frame" x="{x0}" y="{y1}" width="{_SIDE}" height="{_SIDE}"/>',
         f'<path class="diagonal" d="M{x0} {y0} {x1} {y1}"/>',
     ]
-    told = marks or [percent(share, 0) for share in _MARKS]
-    for share, mark in zip(_MARKS, told, strict=True):
+    for share, mark in marks or [(share, percent(share, 0)) for share in _MARKS]:
         x, y = _point(share, share)
         parts.append(f'<text class="end" x="{x0 - 5}" y="{y + 4}">{mark}</text>')
         parts.append(f'<text x="{x}" y="{y0 + 16}">{mark}</text>')

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from bayleaf.pictures.svg import graph_values, network_svg, steps_svg
 from bayleaf.results.document import Figure, Table
-from bayleaf.wording import plain, shown_name, stated
+from bayleaf.wording import plain, rough, shown_name, stated
 
 # Terms with a line of their own, and states with a bar of their own.
 _TERMS, _STATES = 20, 24
@@ -27,7 +27,7 @@ def steps_html(
 
     Between `edges`, the ends of intervals of a number, rows are drawn per unit.
     """
-    label = f"{plain(title)}: from {min(values):.4g} to {max(values):.4g}"
+    label = f"{plain(title)}: from {rough(min(values))} to {rough(max(values))}"
     drawn = steps_svg(label, values, rows, edges)
     return f"<p><strong>{escape(label)}</strong></p>{drawn}"
 

@@ -28,7 +28,7 @@ from bayleaf.cli.options import (
     Weight,
 )
 from bayleaf.cli.run_record import is_verbose
-from bayleaf.wording import counted, in_bits, plain, shown_name, size_text
+from bayleaf.wording import counted, in_bits, plain, rough, shown_name, size_text
 
 
 def fit(
@@ -190,7 +190,7 @@ def _verdict(estimator: Any, summary: Any, score: Any) -> str:
         return (
             f"{target}: the 90 % interval contains the value in "
             f"{_of_100(summary.left_out_coverage)} of 100 left-out rows, and "
-            f"predictions are off by {summary.left_out_crps:.4g} (mean CRPS)."
+            f"predictions are off by {rough(summary.left_out_crps)} (mean CRPS)."
         )
     if score is None:
         return (
