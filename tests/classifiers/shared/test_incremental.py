@@ -199,3 +199,14 @@ def test_a_model_from_a_file_takes_no_batches(kind: Any, tmp_path: Path) -> None
     read = bayleaf.load(tmp_path / "model.json")
     with pytest.raises(ValueError, match="holds no counts to add to; fit it again"):
         read.partial_fit(frame, y, classes=_CLASSES)
+
+
+def test_a_model_under_another_prior_has_no_counts(kind: Any) -> None:
+    frame, y = nominal_frame()
+    model = kind().fit(frame, y)
+    prior = np.full(len(model.classes_), 1 / len(model.classes_))
+    other = model.with_class_prior(prior)
+    # The counts give back the prior that was replaced.
+    assert other._page_model().support() is None
+    with pytest.raises(ValueError, match="holds no counts to add to; fit it again"):
+        other.partial_fit(frame, y, classes=_CLASSES)

@@ -706,8 +706,9 @@ class BayesianClassifier(ClassifierMixin, TableEstimator):
         other = copy.copy(self)
         other._prior_shift = reprior_shift(self._predictor(), prior)
         other.model_ = self.model_.with_class_prior(prior)
-        # Training rows are not behind this prior.
+        # Training rows, and their counts, are not behind this prior.
         other._support = None
+        other.__dict__.pop("_stored_counts", None)
         return other
 
     def shape(self, feature: str | int) -> FeatureShape:

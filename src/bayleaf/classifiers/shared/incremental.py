@@ -26,7 +26,8 @@ def learn_batch(
     first_call = not hasattr(classifier, "_stored_counts")
     if first_call and hasattr(classifier, "model_"):
         raise ValueError(
-            "a model read from a file holds no counts to add to; fit it again"
+            "a model read from a file, or under another class prior, holds no counts "
+            "to add to; fit it again"
         )
     # Batches whose rows all have weight 0 may come before the first with a row.
     before = getattr(classifier, "_announced_classes", None)
