@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import pickle
 import re
 import zlib
 from pathlib import Path
@@ -28,6 +29,7 @@ from bayleaf.explorer.explorer_page import SCRIPTS
 from bayleaf.graph.dag import DAG
 from bayleaf.io.exports.packing import packed, packed_codes, script_json
 from bayleaf.io.exports.runtime import runtime_scripts
+from bayleaf.io.native.model_file import read_model
 from bayleaf.models.bayesian_network import BayesianNetwork
 from explorer.cases import classifier_case, classifiers, table
 from offenders import check_each
@@ -408,16 +410,68 @@ def test_cases_are_suggested_by_left_out_answers_where_these_are_known(
     check(suggested_cases(model, rows), proba, seen=False)
     read = bayleaf.load(tmp_path / "model.json")
     answers = read.predict_proba(X)
-    # Weights, curves and trees of averages depend on all rows.
-    own = answers if is_average else proba
-    check(suggested_cases(read, rows), own, seen=is_average)
+    assert suggested_cases(read, rows) == suggested_cases(model, rows)
     check(suggested_cases(read, rows[:100]), answers, seen=None)
+    backwards = suggested_cases(read, rows[::-1])
+    # Weights, curves and trees of averages depend on all rows.
+    assert {case["seen"] for case in backwards} == {is_average}
     read.save(tmp_path / "again.json")
     again = suggested_cases(bayleaf.load(tmp_path / "again.json"), rows)
     assert again == suggested_cases(read, rows)
     # Answers under another prior are not those without the row.
-    other = read.with_class_prior([0.9, 0.1])
-    assert {case["seen"] for case in suggested_cases(other, rows)} == {None}
+    for one in (read, model):
+        other = one.with_class_prior([0.9, 0.1])
+        assert {case["seen"] for case in suggested_cases(other, rows)} == {None}
+        other.save(tmp_path / "other.json")
+        other = bayleaf.load(tmp_path / "other.json")
+        assert {case["seen"] for case in suggested_cases(other, rows)} == {None}
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_files_and_pickles_keep_left_out_answers_of_the_first_rows(
+    n_classes: int, tmp_path: Path
+) -> None:
+    X, _ = small_table(0, n_rows=1200, missing=0.1)
+    label = np.random.default_rng(0).integers(0, n_classes, len(X))
+    rows = X.assign(label=label)
+    few = {"n_networks": 1, "max_parents": 1, "random_state": 0}
+    model = bayleaf.AveragedKDBClassifier(**few)
+    tan = bayleaf.TANClassifier(numeric="gaussian", numeric_weights="leave_one_out")
+    regressor = bayleaf.AveragedKDBRegressor(**few, trees=False)
+    weights = np.where(np.arange(len(X)) % 5, 1.0, 2.0)
+    for fitted in (model, tan, regressor):
+        fitted.fit(rows, target="label", sample_weight=weights)
+        cases = suggested_cases(fitted, rows)
+        assert {case["seen"] for case in cases} == {False}
+        path = tmp_path / "model.json"
+        fitted.save(path)
+        saved = read_model(path)
+        read, copied = bayleaf.load(path), pickle.loads(pickle.dumps(fitted))
+        for one in (saved, read, copied, pickle.loads(pickle.dumps(read))):
+            assert suggested_cases(one, rows) == cases
+            assert suggested_cases(one, rows[:1000]) == cases
+            for others in (rows[1:], rows[:999], rows.assign(label=label[::-1])):
+                seen = {case["seen"] for case in suggested_cases(one, others)}
+                assert False not in seen
+        kept = saved.left_out_answers
+        assert kept.rows == tuple(sorted(case["row"] for case in cases))
+        # Nothing of a page of rounded counts comes from single rows.
+        if fitted is model:
+            assert kept.digest not in explorer_html(read, min_count=5)
+        fitted.fit(rows[:600], target="label")
+        assert suggested_cases(fitted, rows) != cases
+
+
+def test_older_files_without_left_out_answers_give_the_own_ones(tmp_path: Path) -> None:
+    X, y = small_table(0, n_rows=160)
+    model = bayleaf.AveragedKDBClassifier(n_networks=2, random_state=0).fit(X, y)
+    path = tmp_path / "model.json"
+    model.save(path)
+    document = json.loads(path.read_text("utf-8"))
+    del document["left_out_answers"]
+    path.write_text(json.dumps(document), "utf-8")
+    cases = suggested_cases(bayleaf.load(path), X.assign(**{"class": y}))
+    assert {case["seen"] for case in cases} == {True}
 
 
 def test_rows_with_other_left_out_scores_are_not_those_of_training(
@@ -465,7 +519,8 @@ def test_numbers_are_suggested_by_left_out_distributions(tmp_path: Path) -> None
     assert inside == pytest.approx(model.left_out_coverage_)
     model.save(tmp_path / "model.json")
     read = bayleaf.load(tmp_path / "model.json")
-    for reader, frame in ((read, rows), (model, rows[::-1])):
+    assert suggested_cases(read, rows) == [*cases.values()]
+    for reader, frame in ((read, rows[::-1]), (model, rows[::-1])):
         for case in suggested_cases(reader, frame):
             row = frame.index[case["row"]]
             assert case["seen"] is None

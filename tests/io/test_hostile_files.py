@@ -388,6 +388,32 @@ def test_a_prior_shift_that_does_not_fit_is_refused(
     _check_field(texts, path, "prior_shift", shifts, "prior_shift")
 
 
+def test_left_out_answers_that_do_not_fit_are_refused(
+    texts: dict[str, str], path: Path
+) -> None:
+    def answers(rows: Any, shape: Any, *numbers: Any) -> dict[str, Any]:
+        table = {"shape": shape, "numbers": numbers}
+        return {"digest": "0", "rows": rows, "answers": table}
+
+    rows = [0, 1]
+    wrong = (
+        3,
+        {"digest": "0", "rows": rows},
+        answers([1, 0], [2, 1], 1.0, 1.0),
+        answers([0, 0], [2, 1], 1.0, 1.0),
+        answers([-1, 0], [2, 1], 1.0, 1.0),
+        answers([0, 1000], [2, 1], 1.0, 1.0),
+        answers([0, 0.5], [2, 1], 1.0, 1.0),
+        answers([0], [2, 1], 1.0, 1.0),
+        answers(rows, [2], 1.0, 1.0),
+        answers(rows, [2, 1], 1.0, 1.0),
+        answers(rows, [2, 2], 1.0, 1.0, 2.0, -1.0),
+        answers(rows, [2, 2], 1.0, 1.0, 1.0, 1.0),
+        answers(rows, [2, 2], 1.0, 0.0, 1.0, None),
+    )
+    _check_field(texts, path, "left_out_answers", wrong, "left_out_answers")
+
+
 OTHER_FILES = [
     b"",
     b" \n",

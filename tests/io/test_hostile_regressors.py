@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import bayleaf
-from bayleaf.explorer import explorer_html
+from bayleaf.explorer import explorer_html, suggested_cases
 from bayleaf.io import ModelFileError
 from oracles.documents import changed, leaves
 from oracles.small_tables import small_table
@@ -69,6 +69,22 @@ def test_the_sample_is_sound() -> None:
 
 def test_a_value_of_another_type_is_refused_or_harmless(tmp_path: Path) -> None:
     assert check_mutants(tmp_path / "model.json", 1, 13) > 0
+
+
+def test_left_out_answers_of_a_number_have_its_interval(tmp_path: Path) -> None:
+    document = json.loads(SAMPLE.read_text(encoding="utf-8"))
+    path, rows = tmp_path / "model.json", small_table(3, 40)[0].assign(target=1.0)
+    for figures in ([0.5, 0.5], [1.0, 2.0, 0.0], [1.0, 0.0, 2.0]):
+        answers = {"shape": [1, len(figures)], "numbers": figures}
+        kept = {"digest": "0", "rows": [999], "answers": answers}
+        path.write_text(json.dumps({**document, "left_out_answers": kept}), "utf-8")
+        if figures != [1.0, 0.0, 2.0]:
+            with pytest.raises(ModelFileError, match="left_out_answers"):
+                bayleaf.load(path)
+    # The digest is another table's.
+    assert {case["seen"] for case in suggested_cases(bayleaf.load(path), rows)} == {
+        None
+    }
 
 
 @pytest.mark.slow

@@ -23,6 +23,7 @@ from bayleaf.inference.encoded_rows import read_rows
 from bayleaf.io.exports.packing import packed, packed_codes
 from bayleaf.io.native.model_file import SavedModel, write_model
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
+from bayleaf.models.left_out_answers import MOST_ROWS, class_cases, number_cases
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.page_model import REGRESSOR, PageModel
 from bayleaf.wording import quoted
@@ -37,8 +38,6 @@ _MISSING = 0xFFFF
 # Rows that a page can hold and score at once.
 _MAX_EDITED = 100_000
 _SINGLE = "rows that a page shows need single states"
-# Rows beyond these are left out.
-MOST_ROWS = 1000
 
 
 def editing_content(saved: SavedModel, table: Any, smoothing: Smoothing) -> Content:
@@ -317,23 +316,13 @@ def _suggested(
         first = [column[:MOST_ROWS] for column in features]
         proba = explored.scorer.proba(Codes.from_columns(first, cards[:-1]))
     proba = proba[:MOST_ROWS]
-    is_known = ~np.isnan(proba).any(axis=1)
-    highest = np.where(is_known, proba.max(axis=1), np.nan)
-    kinds = {"clear": is_known, "undecided": is_known}
+    is_right = None
     if has_label:
         is_right = explored.scorer.choose(proba) == columns[-1][: len(proba)]
-        kinds |= {"clear": is_known & is_right, "wrong": is_known & ~is_right}
-    cases = []
-    for kind, is_kind in kinds.items():
-        if is_kind.any():
-            figures = np.where(is_kind, highest, np.nan)
-            choose = np.nanargmin if kind == "undecided" else np.nanargmax
-            row = int(choose(figures))
-            posterior = proba[row].tolist()
-            cases.append(
-                {"kind": kind, "row": row, "posterior": posterior, "seen": seen}
-            )
-    return cases
+    return [
+        {"kind": kind, "row": row, "posterior": proba[row].tolist(), "seen": seen}
+        for kind, row in class_cases(proba, is_right).items()
+    ]
 
 
 def _suggested_numbers(
@@ -356,21 +345,13 @@ def _suggested_numbers(
         given = explored.scorer.distributions(Codes.from_columns(first, cards))
         answers = np.column_stack([given.mean, given.interval(0.9)])
     answers = answers[:MOST_ROWS]
-    means = answers[:, 0].copy()
-    ranks = {"low": -means, "high": means}
-    if numbers is not None:
-        ranks = {"wrong": np.abs(numbers[: len(means)] - means)} | ranks
-    cases: list[dict[str, Any]] = []
-    for kind, rank in ranks.items():
-        figures = np.where(np.isnan(means), np.nan, rank)
-        if not np.isnan(figures).all():
-            row = int(np.nanargmax(figures))
-            mean, *interval = answers[row].tolist()
-            case = {"kind": kind, "row": row, "mean": mean, "interval": interval}
-            cases.append(case | {"seen": seen})
-            # No row is suggested twice.
-            means[row] = np.nan
-    return sorted(cases, key=lambda case: case["kind"] == "wrong")
+    recorded = None if numbers is None else numbers[:MOST_ROWS]
+    cases = []
+    for kind, row in number_cases(answers[:, 0], recorded).items():
+        mean, *interval = answers[row].tolist()
+        case = {"kind": kind, "row": row, "mean": mean, "interval": interval}
+        cases.append(case | {"seen": seen})
+    return cases
 
 
 def _state_codes(frame: Any, named: dict[str, Any], variable: Variable) -> Any:

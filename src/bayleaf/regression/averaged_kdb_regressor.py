@@ -45,6 +45,7 @@ from bayleaf.models.interval_target import (
     checked_coverage,
     checked_levels,
 )
+from bayleaf.models.left_out_answers import MOST_ROWS, LeftOutAnswers, number_cases
 from bayleaf.models.page_model import REGRESSOR, PageModel
 from bayleaf.models.texts.expectation import ExpectationExplanation, ExpectationShape
 from bayleaf.regression.learned_head import LeftOut
@@ -280,6 +281,7 @@ class AveragedKDBRegressor(RegressorMixin, TableEstimator):
         self._training_target: Floats | None = found.target
         self._last_unknown = {}
         self._fit_stamp = FitStamp.now()
+        self._kept_answers: LeftOutAnswers | None = None
         self._keep_scores(found.left_out_codes, found.left_out)
 
     def _candidates(self, total: float) -> tuple[int, ...]:
@@ -306,17 +308,29 @@ class AveragedKDBRegressor(RegressorMixin, TableEstimator):
         """Expectation and ends of the 90 % interval, (n_rows, 3), without each row.
 
         None unless the rows, features and their numbers, are the first of training; NaN
-        for rows beyond those that the head is learned from.
+        for rows beyond those that the head is learned from and, where a file keeps
+        answers, for those that it keeps none of.
         """
-        training: Codes | None = getattr(self, "_training_codes", None)
-        numbers: Floats | None = getattr(self, "_training_target", None)
+        training, numbers = self._training_codes, self._training_target
         if training is None or numbers is None:
-            return None
+            stored = self._kept_answers
+            return None if stored is None else stored.to(codes, target)
         is_first = are_first(codes, training.without_last())
         if not (is_first and np.array_equal(numbers[: len(target)], target)):
             return None
         *rows, answers = self._left_out_answers
         return answers_of_rows((codes, target), rows, answers)
+
+    def _answers_to_keep(self) -> LeftOutAnswers | None:
+        """Left-out answers that files and pickles keep, see `kept_answers`."""
+        training, numbers = self._training_codes, self._training_target
+        if training is None or numbers is None:
+            return self._kept_answers
+        first = training.without_last().rows(slice(MOST_ROWS)), numbers[:MOST_ROWS]
+        answers = self._left_out(*first)
+        assert answers is not None
+        cases = number_cases(answers[:, 0], first[1])
+        return LeftOutAnswers.of(cases.values(), answers, *first)
 
     @property
     def feature_importances_(self) -> Floats:
@@ -332,11 +346,13 @@ class AveragedKDBRegressor(RegressorMixin, TableEstimator):
         return shares
 
     def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if "model_" not in state:
+            return state
         # No pickle holds the training rows.
-        rows = dict.fromkeys(
-            ("_training_codes", "_training_target", "_left_out_answers")
-        )
-        return {**super().__getstate__(), **rows}
+        rows = ("_training_codes", "_training_target", "_left_out_answers")
+        answers = {"_kept_answers": self._answers_to_keep()}
+        return {**state, **dict.fromkeys(rows), **answers}
 
     @property
     def n_intervals_(self) -> int:
@@ -364,6 +380,7 @@ class AveragedKDBRegressor(RegressorMixin, TableEstimator):
             model=self.model_,
             left_out_crps=self.left_out_crps_,
             left_out_coverage=self.left_out_coverage_,
+            left_out_answers=self._answers_to_keep(),
             **others,
         )
 
@@ -385,6 +402,8 @@ class AveragedKDBRegressor(RegressorMixin, TableEstimator):
         self.model_ = saved.model
         self.left_out_crps_ = saved.left_out_crps
         self.left_out_coverage_ = saved.left_out_coverage
+        self._training_codes = self._training_target = None
+        self._kept_answers = saved.left_out_answers
 
     @overload
     def predict(

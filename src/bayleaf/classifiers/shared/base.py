@@ -31,6 +31,7 @@ from bayleaf.classifiers.shared.leave_one_out import (
     LeftOutLogScores,
     choose_smoothing,
     fitted_temperature,
+    kept_answers,
     known_score,
     leave_one_out,
     left_out_proba,
@@ -119,7 +120,7 @@ if TYPE_CHECKING:
 READING = ("target", "store", "max_rows_in_memory", "client", "memory")
 OF_LAST_FIT = (
     *("_training_codes", "_loo_score", "_prior_shift", "_support", "_counts"),
-    *("_learned_temperature", "_left_out_answers"),
+    *("_learned_temperature", "_left_out_answers", "_kept_answers"),
 )
 
 
@@ -541,6 +542,7 @@ class BayesianClassifier(ClassifierMixin, TableEstimator):
             predictor,
             log_likelihood=self.log_likelihood_,
             left_out=self._loo_score,
+            left_out_answers=kept_answers(self),
             **others,
         )
 
@@ -570,6 +572,7 @@ class BayesianClassifier(ClassifierMixin, TableEstimator):
             self.smoothing_ = resolve_smoothing(self.smoothing)
         self.__dict__.update(dict.fromkeys(OF_LAST_FIT))
         self._loo_score: LeaveOneOutScores | None = saved.left_out
+        self._kept_answers = saved.left_out_answers
         self._prior_shift: NDArray[np.float64] | None = predictor.prior_shift
         self._support = predictor.support
         # A loss must fit the classes.
@@ -707,7 +710,7 @@ class BayesianClassifier(ClassifierMixin, TableEstimator):
         other._prior_shift = reprior_shift(self._predictor(), prior)
         other.model_ = self.model_.with_class_prior(prior)
         # Training rows, and their counts, are not behind this prior.
-        other._support = None
+        other._support = other._kept_answers = None
         other.__dict__.pop("_stored_counts", None)
         return other
 
@@ -901,8 +904,9 @@ class BayesianClassifier(ClassifierMixin, TableEstimator):
         # Neither a pickle nor a copy under another prior holds the training rows.
         state = cast(dict[str, Any], super().__getstate__())
         rows = {"_training_codes", "_loo_score", "_left_out_answers", "_beside"}
-        dropped = rows & set(state)
-        return {**state, **dict.fromkeys(dropped)}
+        dropped = dict.fromkeys(rows & set(state))
+        answers = {"_kept_answers": kept_answers(self)} if dropped else {}
+        return {**state, **dropped, **answers}
 
 
 def _rows(codes: Codes, feature: int, n_states: int) -> NDArray[np.float64]:

@@ -24,6 +24,7 @@ from bayleaf.data.unknown_cells import reported_elsewhere
 from bayleaf.inference.factors import Eliminator, Factor
 from bayleaf.latent.architecture_growth import stratified_folds
 from bayleaf.models.class_model import log_normalize
+from bayleaf.models.left_out_answers import MOST_ROWS, LeftOutAnswers, class_cases
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.scoring.partial_cases import known_cells, known_shares
@@ -197,10 +198,14 @@ def left_out_proba(classifier: Any, rows: Codes) -> NDArray[np.float64] | None:
     None unless `rows` are the first of training or, of a model from a file, have as
     many rows as training in each state and behind each distribution, and the same
     leave-one-out scores where the file has them; NaN where the model has no exact
-    leave-one-out, and for rows beyond those that averaged KDB learns its weights from.
+    leave-one-out, for rows beyond those that averaged KDB learns its weights from and,
+    where a file keeps its answers, for those that it keeps none of.
     """
     codes, known = classifier._training_codes, None
     if codes is None:
+        stored: LeftOutAnswers | None = classifier._kept_answers
+        if stored is not None and (answers := stored.to(rows)) is not None:
+            return answers
         if not _are_counted(classifier, rows):
             return None
         known = classifier._loo_score
@@ -220,6 +225,22 @@ def left_out_proba(classifier: Any, rows: Codes) -> NDArray[np.float64] | None:
         if abs(scores.log_loss - known.log_loss) > 1e-9:
             return None
     return proba[: rows.n_rows]
+
+
+def kept_answers(classifier: Any) -> LeftOutAnswers | None:
+    """Left-out answers that files and pickles keep; None where they have none.
+
+    Where they cannot be had again: weights, curves and trees depend on all rows.
+    """
+    codes: Codes | None = classifier._training_codes
+    if codes is None or classifier._left_out_answers is None:
+        stored: LeftOutAnswers | None = classifier._kept_answers
+        return stored
+    first = codes.rows(slice(MOST_ROWS))
+    proba = _left_out_proba(classifier, first)
+    assert proba is not None
+    is_right = classifier._predictor().choose(proba) == first.column(-1)
+    return LeftOutAnswers.of(class_cases(proba, is_right).values(), proba, first)
 
 
 def _are_counted(classifier: Any, rows: Codes) -> bool:

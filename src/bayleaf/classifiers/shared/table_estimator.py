@@ -194,6 +194,10 @@ class TableEstimator(DeclaredParameters, CallbackSupportMixin, BaseEstimator):
     def save(self, path: str | Path) -> None:
         """Write the fitted estimator to a JSON model file; `bayleaf.load` reads it.
 
+        No file contains training rows. That of averaged KDB contains the left-out
+        answers of three of the first 1 000, their positions and one checksum of all of
+        these, for `bayleaf.explorer.suggested_cases`.
+
         Raises
         ------
         TypeError

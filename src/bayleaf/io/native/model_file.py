@@ -22,6 +22,7 @@ from bayleaf.io.native.tables import TableReading, labels_of_type
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.fit_stamp import FitStamp
 from bayleaf.models.interval_target import IntervalTargetModel
+from bayleaf.models.left_out_answers import LeftOutAnswers
 from bayleaf.models.page_model import CLASSIFIER, DENSITY, REGRESSOR, PageModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.support_counts import SupportCounts
@@ -71,6 +72,9 @@ class SavedModel(TableReading):
         the share of them inside their 90 % interval.
     left_out : LeaveOneOutScores, optional
         Of a classifier: how well training rows are predicted without themselves.
+    left_out_answers : LeftOutAnswers, optional
+        Left-out answers of the training rows that a page suggests, where the record
+        has nothing else that gives them.
     loss, temperature, prior_shift
         Of a classifier, as in `Predictor`.
     support : SupportCounts, optional
@@ -89,6 +93,7 @@ class SavedModel(TableReading):
     left_out_crps: float | None = None
     left_out_coverage: float | None = None
     left_out: LeaveOneOutScores | None = None
+    left_out_answers: LeftOutAnswers | None = None
     loss: NDArray[np.float64] | None = None
     temperature: float = 1.0
     prior_shift: NDArray[np.float64] | None = None
@@ -106,7 +111,8 @@ class SavedModel(TableReading):
             Encoder, model, class labels, loss, calibration and support.
         **others
             The fields that a predictor lacks: `estimator`, `parameters`,
-            `log_likelihood`, `left_out`, `named_features` and `fitted`.
+            `log_likelihood`, `left_out`, `left_out_answers`, `named_features` and
+            `fitted`.
         """
         support = predictor.support
         if support is not None:
@@ -174,10 +180,12 @@ class SavedModel(TableReading):
                 encoder=self.encoder,
             )
         of_number = (self.left_out_crps, self.left_out_coverage)
+        answers = self.left_out_answers
         return replace(
             shown,
             name=self.estimator,
             saved=lambda: self,
+            left_out=shown.left_out if answers is None else answers.to,
             quality=lambda: of_number if self.kind == REGRESSOR else self.left_out,
             fitted=self.fitted,
             rows=self.rows,
@@ -196,10 +204,23 @@ class SavedModel(TableReading):
         bins = self.left_out and self.left_out.calibration
         if bins and len(bins.rows) != self.domain[-1].n_states:
             raise ValueError("left_out should have bins for every class")
+        if self.left_out_answers is not None:
+            self._check_answers(self.left_out_answers.answers)
         if self.kind == "classifier":
             self._check_classes()
             if self.support is not None:
                 _check_support(self.support, self.model)
+
+    def _check_answers(self, answers: NDArray[np.float64]) -> None:
+        """Raise ValueError unless left-out answers may be those of this model."""
+        n_figures = {CLASSIFIER: self.domain[-1].n_states, REGRESSOR: 3}
+        fits = answers.shape[1] == n_figures.get(self.kind)
+        if fits and self.kind == CLASSIFIER:
+            fits = (answers >= 0).all() and np.allclose(answers.sum(axis=1), 1.0)
+        elif fits:
+            fits = (answers[:, 1] <= answers[:, 2]).all()
+        if not fits:
+            raise ValueError("left_out_answers do not fit the target of the model")
 
     def _check_classes(self) -> None:
         """Raise ValueError unless labels, loss and calibration fit the classes."""
