@@ -328,6 +328,38 @@ def test_names_of_one_long_word_are_broken_not_cut(open_page: Any) -> None:
         assert page.evaluate(NAMES_CUT) == []
 
 
+VALUES_CUT = """() => [...document.querySelectorAll("#monitors .state")]
+  .filter((row) => row.offsetParent)
+  .flatMap((row) => { const label = row.querySelector(".label");
+    return label.scrollWidth > label.clientWidth + 1
+      || label.scrollHeight > label.clientHeight + 1
+      || row.getBoundingClientRect().height < 12.6 ? [label.textContent] : []; })"""
+
+
+def test_names_of_values_are_whole_in_boxes_as_wide_as_they_need(
+    open_page: Any,
+) -> None:
+    states = {
+        "FIO2": ["LOW", "NORMAL"],
+        "age": ["age65_100", "(128.5, 131]", "2000-20000"],
+        "cirrhosis": ["decompensate", "compensate", "absent"],
+        "work": ["employed in the public sector, full time", "none"],
+        "ecg": ["normal", "left ventricular hypertrophy", "ST-T abnormality"],
+        "температура": ["нормальная", "повышенная незначительно"],
+        "血圧": ["正常", "高い、すぐに治療が必要"],
+    }
+    tables = {name: np.ones(len(own)) / len(own) for name, own in states.items()}
+    page = open_page(explorer_html(BayesianNetwork.from_tables(states, tables, {})))
+    for scale in (0.6, 0.7, 0.84, 1.0):
+        page.evaluate(ZOOM, scale)
+        assert page.evaluate(VALUES_CUT) == [], scale
+    boxes = page.evaluate("window.bayleaf.page.map.about.drawings.wide.boxes")
+    widths = [width for _, _, width, _ in boxes]
+    assert min(widths) >= 130
+    assert max(widths) <= 280
+    assert widths[0] < 200 < widths[2] < widths[3]
+
+
 def test_the_mark_of_the_variable_asked_for_leaves_its_name(open_page: Any) -> None:
     names = ["HYPOVOLEMIA", "LVFAILURE", "CATECHOL"]
     states = {name: ["TRUE", "FALSE"] for name in names}

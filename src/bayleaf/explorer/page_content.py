@@ -6,9 +6,10 @@ A classifier may be published from rounded counts, rare values without names.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,7 @@ from bayleaf.models.page_model import CLASSIFIER, PageModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.models.texts.picture import WeightedArc
+from bayleaf.pictures.svg import letter_width
 from bayleaf.scoring.terms import LogSum, ScoringProgram, SumOut, program_of
 from bayleaf.wording import counted, quoted
 
@@ -67,11 +69,21 @@ Floats = NDArray[np.float64]
 # States with bars in a box, and arcs for a variable where arcs have weights.
 STATES_SHOWN = 6
 _ARCS_A_VARIABLE = 1.5
-# Width of a box, and heights (CSS pixels) of its edges, the first line of its name,
-# further ones, which are larger than the rest where boxes are small, and a state.
-_WIDTH, _EDGES, _LINE, _NEXT_LINE, _STATE = 176, 14, 19, 28, 21
-# Letters of a name in a line of its box, where boxes are small, and most lines.
-_LETTERS, _LINES = 11, 6
+# Bounds of the width of a box, and heights (CSS pixels) of its edges, the first line of
+# its name, further ones, which are larger than the rest where boxes are small, and of a
+# line of a value.
+_WIDTHS = 130, 280
+_EDGES, _LINE, _NEXT_LINE, _VALUE_LINE = 14, 19, 28, 23
+# Sizes of letters of names and values where boxes are smallest that show values, room
+# around them in a line, that of a value's probability included, and most lines of a
+# name.
+_NAME_SIZE, _AROUND_NAME = 19.0, 18
+_VALUE_SIZE, _AROUND_VALUE = 11 / 0.6, 100
+_LINES = 6
+# Fonts of systems that have wide ones, in the letters of drawings; bold ones.
+_WIDE, _BOLD = 1.15, 1.3
+# Where names are broken, as on the page (`breakable` of elements.js).
+_PARTS = re.compile(r"(?<=[\s_/])|(?<=[^\W\d_][.-])|(?<=[a-z])(?=[A-Z])")
 _GAP = (20.0, 30.0)
 # Widths of drawings in their heights: for windows of a desk and of a hand.
 _SHAPES = {"wide": 1.35, "tall": 0.7}
@@ -483,7 +495,8 @@ def map_content(
 
     `variables` have name, states and role; arcs pass through "cells". `arcs` are
     (parent, child, weight or None), from 0 to 1 in the result. ``marked`` are children
-    of the class whose arcs from it are marks, ``left_out`` is the number of light arcs;
+    of the class whose arcs from it are marks, ``left_out`` is the number of light arcs,
+    ``wrapped`` the states with names of two lines;
     ``drawings`` are for "wide" and "tall" windows, and "wide+class" and "tall+class"
     where the arcs of the class can be drawn as well.
     """
@@ -495,7 +508,8 @@ def map_content(
     plain = others if has_marks else shown
     everything = [*plain, *of_class] if has_marks else plain
     nodes = [v for v, own in enumerate(variables) if own["role"] != "cells"]
-    sizes = [_box(variables[node]) for node in nodes]
+    boxes = {node: _box(variables[node]) for node in nodes}
+    sizes = [(width, height) for width, height, _ in boxes.values()]
     drawings = {}
     for form, shape in _SHAPES.items():
         drawings[form] = _drawing(nodes, sizes, plain, top, shape)
@@ -506,6 +520,7 @@ def map_content(
         "arcs": _shares(plain) + (_shares(of_class) if has_marks else []),
         "marked": [child for _, child, _ in of_class] if has_marks else [],
         "left_out": left_out,
+        "wrapped": {node: states for node, (*_, states) in boxes.items() if states},
         "drawings": drawings,
     }
 
@@ -555,12 +570,29 @@ def _shares(arcs: Sequence[WeightedArc]) -> list[list[int | float | None]]:
     ]
 
 
-def _box(variable: Content) -> tuple[int, int]:
-    """Width and height of a variable's box."""
-    lines = min(_LINES, max(1, math.ceil(len(variable["name"]) / _LETTERS)))
-    n_states = len(variable["states"])
-    rows = min(n_states, STATES_SHOWN) + (n_states > STATES_SHOWN)
-    return _WIDTH, _EDGES + _LINE + (lines - 1) * _NEXT_LINE + rows * _STATE
+def _box(variable: Content) -> tuple[int, int, list[int]]:
+    """Width and height of a variable's box, and the states with names of two lines."""
+    name, half = _lengths(variable["name"], _BOLD * _NAME_SIZE)
+    labels = [_lengths(label, _WIDE * _VALUE_SIZE) for label in variable["states"]]
+    least, most = _WIDTHS
+    room = most - _AROUND_VALUE
+    longest = max(line if line <= room else part for line, part in labels)
+    width = max(least, half + _AROUND_NAME, longest + _AROUND_VALUE)
+    width = min(most, math.ceil(width))
+    room = width - _AROUND_NAME
+    lines = 1 if name <= room else 2 if half <= room else math.ceil(name / room) + 1
+    wrapped = [s for s, (line, _) in enumerate(labels) if line > width - _AROUND_VALUE]
+    rows = min(len(labels), STATES_SHOWN) + (len(labels) > STATES_SHOWN)
+    rows += min(len(wrapped), STATES_SHOWN)
+    height = _EDGES + _LINE + (min(lines, _LINES) - 1) * _NEXT_LINE + rows * _VALUE_LINE
+    return width, height, wrapped
+
+
+def _lengths(text: str, size: float) -> tuple[float, float]:
+    """Length of a text in letters of a size, and its least length in two lines."""
+    parts = [sum(map(letter_width, part)) for part in _PARTS.split(text)]
+    ends = [size / 12 * end for end in accumulate(parts)]
+    return ends[-1], min(max(end, ends[-1] - end) for end in ends)
 
 
 def _drawing(

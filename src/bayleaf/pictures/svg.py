@@ -244,7 +244,7 @@ def _half_width(nodes: Sequence[Values]) -> float:
     if not texts:
         return _HALF_WIDTH
     texts += [line for node in nodes for line in _lines(node["name"])]
-    widest = max(sum(map(_width, text)) for text in texts)
+    widest = max(sum(map(letter_width, text)) for text in texts)
     return min(_HALF_WIDE, round((widest + _AROUND) / 2, 1))
 
 
@@ -284,13 +284,13 @@ def _wrapped(text: str, most: int) -> list[str]:
 
 def _squeezed(line: str, room: float) -> str:
     """What keeps a line of wide letters within its room; no line is stretched."""
-    if sum(map(_width, line)) < room:
+    if sum(map(letter_width, line)) < room:
         return ""
     return f' textLength="{room:.0f}" lengthAdjust="spacingAndGlyphs"'
 
 
-def _width(letter: str) -> float:
-    """About the width of a letter in pixels, rather more than less."""
+def letter_width(letter: str) -> float:
+    """About the width of a letter of 12 pixels, rather more than less."""
     if unicodedata.east_asian_width(letter) in "FW":
         return 2.0 * _LETTER_WIDTH
     letter = unicodedata.normalize("NFD", letter)[0]

@@ -19,7 +19,7 @@ class ChosenVariable {
     const about = session.model.variables[variable];
     this.heading.textContent = short(about.name, 60);
     this.card = new VariableCard(session, variable, {
-      id: "chosen-name", isBox: false, isRulingOut, say, choose,
+      id: "chosen-name", isRulingOut, say, choose,
     });
     this.moves = element("div", {});
     this.table = element("div", { className: "scroll", tabindex: "0", role: "group", "aria-label": `Table of ${short(about.name)}` });

@@ -184,8 +184,9 @@ class NetworkMap {
     let card = this.cards.get(node);
     if (!card) {
       const { isRulingOut, say, choose } = this.handlers;
-      const id = `variable-${node}`;
-      card = new VariableCard(this.session, node, { id, isBox: true, isRulingOut, say, choose });
+      const { drawings, nodes, wrapped } = this.about;
+      const letters = Math.floor(drawings.wide.boxes[nodes.indexOf(node)][2] / 16);
+      card = new VariableCard(this.session, node, { id: `variable-${node}`, letters, wrapped: wrapped[node], isRulingOut, say, choose });
       card.card.classList.toggle("edited", Boolean(this.session.model.variables[node].isEdited));
       card.card.addEventListener("mouseenter", () => this.#relate(node));
       card.card.addEventListener("mouseleave", () => this.#relate(null));

@@ -4,7 +4,8 @@
 const STATES_SHOWN = 12;
 // States with bars in a box of the map; Python left room for as many.
 const STATES_IN_BOX = 6;
-const [LETTERS_IN_LINE, MOST_LINES] = [11, 6];
+// Letters of a line that names may share before they are cut.
+const LETTERS_IN_LINE = 11;
 // The scale of the map from which on boxes hold tables, and pixels of their parts then.
 const TABLES_FROM = 2;
 const [TABLE_LINE, BOX_EDGES] = [15, 10];
@@ -22,15 +23,16 @@ function withoutShared(name, variables) {
   return first.length > 2 * LETTERS_IN_LINE ? `${first.match(/^.{1,10}(?=[_ ])|^.{10}/su)[0]}…${name.slice(first.length)}` : visible(name);
 }
 
-/** A card of a variable, in a box of the map or whole. */
+/** A card of a variable, in a box of the map with letters in a line of its name, or whole. */
 class VariableCard {
-  constructor(session, variable, { id, isBox, isRulingOut, say, choose }) {
-    Object.assign(this, { session, variable, id, isBox, isRulingOut, say, choose });
+  constructor(session, variable, { id, letters, wrapped = [], isRulingOut, say, choose }) {
+    Object.assign(this, { session, variable, id, wrapped, isRulingOut, say, choose });
+    const isBox = Boolean(letters);
     this.about = session.model.variables[variable];
     const { name, role, states } = this.about;
     this.name = element("button", {
       type: "button", className: "name", tabindex: "-1",
-    }, breakable(isBox ? withoutShared(name, session.model.variables) : visible(name), isBox ? LETTERS_IN_LINE : Infinity));
+    }, breakable(isBox ? withoutShared(name, session.model.variables) : visible(name), letters));
     this.isCut = this.name.textContent !== visible(name);
     if (this.isCut) this.name.setAttribute("aria-label", name);
     const heading = element("h3", { id, dir: "auto", title: name }, [this.name]);
@@ -52,10 +54,11 @@ class VariableCard {
 
   /** What is special to a box of the map. */
   #box(choose) {
-    const { states, name } = this.about;
-    // Python left room for as many lines.
-    this.card.style.setProperty("--lines", Math.min(MOST_LINES, Math.ceil(name.length / LETTERS_IN_LINE)) || 1);
-    this.card.style.setProperty("--rows", Math.min(states.length, STATES_IN_BOX));
+    const { states } = this.about;
+    const rows = Math.min(states.length, STATES_IN_BOX);
+    this.card.style.setProperty("--rows", rows);
+    // Lines of values, for which Python left room.
+    this.card.style.setProperty("--values", rows + Math.min(this.wrapped.length, STATES_IN_BOX) + (states.length > rows));
     this.card.addEventListener("click", (event) => {
       if (event.target.closest(".state, .more")) return;
       choose(this.variable);
@@ -124,10 +127,10 @@ class VariableCard {
       mark: element("span", { className: "mark" }),
     };
     const button = element("button", {
-      type: "button", className: "state", tabindex: state ? "-1" : "0", title: label,
+      type: "button", className: this.wrapped.includes(state) ? "state two" : "state", tabindex: state ? "-1" : "0", title: label,
     }, [
       parts.fill, parts.before, parts.pinned,
-      element("span", { text: visible(label), className: "label", dir: "auto" }),
+      element("span", { className: "label", dir: "auto" }, breakable(visible(label))),
       " ", parts.value, parts.mark,
     ]);
     button.disabled = Boolean(this.locked);
