@@ -704,3 +704,55 @@ def test_boxes_show_where_long_names_differ(open_page: Any) -> None:
     assert sorted(shown.all_inner_texts()) == ["the same…one", "the same…two"]
     for name in names:
         assert page.get_by_role("heading", name=name).count() >= 1
+
+
+@pytest.fixture(scope="module")
+def network() -> BayesianNetwork:
+    """A variable of five values that a finding turns round, and one of three."""
+    states = {"cause": ["no", "yes"], "blood pressure": ["A", "B", "C", "D", "E"]}
+    likely = np.array([0.4, 0.25, 0.2, 0.1, 0.05])
+    tables = {"cause": np.array([0.9, 0.1]), "blood pressure": [likely, likely[::-1]]}
+    return BayesianNetwork.from_tables(states, tables, {"blood pressure": ["cause"]})
+
+
+def test_values_keep_their_order_whatever_is_known(
+    network: BayesianNetwork, open_page: Any
+) -> None:
+    page = open_page(explorer_html(network))
+    orders = []
+    for state in (0, 1):
+        page.evaluate("state => bayleaf.session.choose(0, state)", state)
+        orders.append(page.locator(".answer-bar .label").all_inner_texts())
+        for place in ("#chosen", "#monitors .card:has(#variable-1)"):
+            labels = page.locator(f"{place} .label").all_text_contents()
+            assert labels == ["A", "B", "C", "D", "E"]
+    assert orders == [["A", "B", "C", "D"], ["B", "C", "D", "E"]]
+
+
+@pytest.mark.parametrize("is_list", [True, False])
+def test_marks_of_what_was_before_leave_texts_free(
+    is_list: bool, network: BayesianNetwork, open_page: Any
+) -> None:
+    page = open_page(explorer_html(network), viewport={"width": 400, "height": 800})
+    if not is_list:
+        page.locator("#list").click()
+        page.evaluate(ZOOM, 0.8)
+    page.evaluate("bayleaf.session.choose(0, 1)")
+    page.wait_for_function("() => !bayleaf.page.isPending")
+    row = page.locator("#monitors .card:has(#variable-1) .state").first
+    row.scroll_into_view_if_needed()
+    page.wait_for_timeout(300)
+    place = row.bounding_box()
+    middle = place | {"y": place["y"] + place["height"] / 2 - 3, "height": 6}
+
+    def images() -> list[bytes]:
+        return [page.screenshot(clip=clip) for clip in (place, middle)]
+
+    whole, text = images()
+    page.evaluate(
+        """() => document.querySelectorAll(".before").forEach((mark) => {
+          mark.style.visibility = "hidden"; })"""
+    )
+    without = images()
+    assert whole != without[0]
+    assert text == without[1]

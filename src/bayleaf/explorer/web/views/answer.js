@@ -49,7 +49,8 @@ class AnswerPanel {
       return;
     }
     const pinned = this.session.pinned?.posteriors?.[engine.question];
-    for (const state of ranked.slice(0, ANSWERS_SHOWN)) {
+    // In the order that they have everywhere.
+    for (const state of ranked.slice(0, ANSWERS_SHOWN).sort((a, b) => a - b)) {
       this.bars.append(this.#bar(states[state], p[state], before?.[state], pinned?.[state]));
     }
   }
