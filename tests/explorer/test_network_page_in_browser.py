@@ -152,6 +152,48 @@ def test_names_break_between_the_words_they_are_joined_of(
             assert line[-1] in "_ " or below[0].isupper()
 
 
+BROKEN = r"""([place, word]) => { const found = [];
+  for (const part of document.querySelectorAll(place)) {
+    const walker = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const { currentNode: { data }, currentNode } = walker;
+      for (const { 0: letters, index } of data.matchAll(RegExp(word, "gu"))) {
+        const range = document.createRange();
+        range.setStart(currentNode, index);
+        range.setEnd(currentNode, index + letters.length);
+        const tops = [...range.getClientRects()].map(({ top }) => Math.round(top));
+        if (new Set(tops).size > 1) found.push(letters);
+      }
+    }
+  }
+  return found; }"""
+
+
+@pytest.mark.parametrize("width", [400, 1280, 1600])
+def test_words_of_names_are_whole_beside_the_map(
+    width: int, alarm: str, open_page: Any
+) -> None:
+    page = open_page(alarm, viewport={"width": width, "height": 800})
+    page.locator("#ask-next").evaluate("panel => { panel.open = true; }")
+    page.wait_for_selector("#ask-next-table .link:has-text('STROKEVOLUME')")
+    assert page.evaluate(BROKEN, [".side", r"\p{L}+"]) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_long_names_of_findings_break_between_their_words(open_page: Any) -> None:
+    name = "number_of_previous_applications_in_the_last_twelve_months"
+    states = {"loan": ["repaid", "in_default_within_the_first_year"], name: ["a", "b"]}
+    tables = {"loan": [0.6, 0.4], name: [[0.9, 0.1], [0.2, 0.8]]}
+    network = BayesianNetwork.from_tables(states, tables, {name: ["loan"]})
+    page = open_page(explorer_html(network), viewport={"width": 400, "height": 800})
+    page.evaluate("bayleaf.session.ask(0)")
+    page.evaluate("bayleaf.session.choose(1, 1)")
+    page.wait_for_selector("#what-if-list li")
+    assert page.locator("#what-if-list wbr").count() > 5
+    for place in ("#known", "#what-if-list", "#why-table"):
+        assert page.evaluate(BROKEN, [place, r"\p{L}+"]) == []
+
+
 @pytest.mark.few(3)
 @pytest.mark.parametrize("width", [400, 1280])
 @pytest.mark.parametrize("scale", [0.2, 0.4, 0.8])

@@ -92,7 +92,7 @@ class AnswerPanel {
         session.put(variable, null);
         byId("undo").focus();
       }, { className: "chip", "aria-label": `Take back ${text}` });
-      back.append(element("bdi", { text }), " ×");
+      back.append(element("bdi", {}, breakable(text)), " ×");
       return element("li", {}, [back]);
     });
     this.known.replaceChildren(chips.length

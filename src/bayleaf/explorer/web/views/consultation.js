@@ -108,9 +108,8 @@ class MostProbablePanel {
     variables.forEach((about, variable) => {
       const { name, states, role } = about;
       if (role === "cells" || isConstant(about) || onlyState(session.evidence[variable]) >= 0) return;
-      this.place.append(element("li", {
-        dir: "auto", text: stated(short(name, 40), short(states[found.states[variable]], 40)),
-      }));
+      this.place.append(element("li", { dir: "auto" },
+        breakable(stated(short(name, 40), short(states[found.states[variable]], 40)))));
     });
     if (!constants.length) return;
     const names = constants.map(({ name }) => short(name, 40)).join(", ");

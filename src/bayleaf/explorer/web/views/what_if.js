@@ -179,8 +179,8 @@ class WhatIfPanel {
     });
     return element("li", {}, [
       button,
-      element("span", { dir: "auto", text: `${words}: ${this.chosen.way ? "" : `${short(states[answer])} with `
-        + `${percent(probability)}, `}${short(states[this.state])} ${percent(this.before)} → ${percent(Math.exp(logs[this.state]))}` }),
+      element("span", { dir: "auto" }, breakable(`${words}: ${this.chosen.way ? "" : `${short(states[answer])} with `
+        + `${percent(probability)}, `}${short(states[this.state])} ${percent(this.before)} → ${percent(Math.exp(logs[this.state]))}`)),
     ]);
   }
 }
