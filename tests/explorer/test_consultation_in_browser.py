@@ -660,6 +660,15 @@ def test_ask_next_ranks_by_what_a_cost_is_worth(open_page: Any, tmp_path: Path) 
     wide = page.locator("#ask-next-table .bar").first.evaluate("bar => bar.style.width")
     share = gains[order[0]] / uncertainty
     assert float(wide.rstrip("%")) == pytest.approx(100 * share, abs=0.1)
+    # Amounts of uncertainty are for who asks for a unit.
+    line, table = page.locator("#ask-next-line"), page.locator("#ask-next-table")
+    assert "bits" not in line.inner_text() + table.inner_text()
+    page.locator("#menu-name").click()
+    page.select_option("#unit", "bits")
+    page.wait_for_selector("#ask-next-table th >> text=bits")
+    assert f"Uncertainty now: {uncertainty / np.log(2):.3f} bits" in line.inner_text()
+    bits = table.locator("tbody tr").first.locator("td.number").nth(1).inner_text()
+    assert bits == f"{gains[order[0]] / np.log(2):.3f}"
     page.locator("#ask-next-table .cost").first.fill("1000")
     page.locator("#ask-next-table .cost").first.press("Tab")
     assert page.locator("#ask-next-table tbody th").all_inner_texts()[-1] == order[0]

@@ -308,21 +308,23 @@ class NetworkPage:
         table.wait_for(timeout=60_000)
         rows = table.get_by_role("row").all()[1:]
         gains = self.network.value_of_information(self.question, self.row)
+        found = self.network.query(self.row, [self.question])[self.question]
+        uncertainty = entr(found.probabilities).sum()
         for own, (name, gain) in zip(rows, gains.items(), strict=False):
             assert own.get_by_role("rowheader").inner_text() == name
-            bits = own.locator("td.number").nth(1).inner_text()
-            assert float(bits) == pytest.approx(gain / np.log(2), abs=0.00051)
+            share = own.locator("td.number").first.inner_text().removesuffix("\u00a0%")
+            assert float(share) == pytest.approx(100 * gain / uncertainty, abs=0.051)
         first = next(iter(gains))
         person.press(person.see("button", first, table))
         assert person.page.locator("details", has=person.see("heading", first)).count()
 
     def quality(self) -> None:
-        """Read that no one has measured it, and what would."""
+        """Read that no one has measured it, and how to try it."""
         self.jump("How good is this model?")
-        about = self.person.see("region", "About this model")
+        about = self.person.see("region", "How good is this model?")
         self.person.show(about)
         assert "has not been measured" in about.inner_text()
-        assert "bayleaf report MODEL TABLE --held-out" in about.inner_text()
+        assert "on cases whose outcome you know" in about.inner_text()
 
     def paste(self) -> None:
         """Paste the evidence as a line of a table under its names."""

@@ -101,16 +101,21 @@ def test_hostile_names_open_no_element_and_come_back_whole() -> None:
 
 
 def test_a_network_tells_its_size_origin_and_how_to_measure_it() -> None:
-    size, origin, measure, _ = content_of(explorer_html(small_network()))["about"]
+    content = content_of(explorer_html(small_network()))
+    measured, trial, origin, size = content["about"]
+    assert measured.startswith("How well it predicts new cases has not been measured.")
+    assert "enter each under Cases" in trial
     assert size == (
         "A Bayesian network of 2 variables and 1 arrow between them, with 3 numbers "
         "(free parameters) for how likely their values are."
     )
     assert "no record of its origin" in origin
-    assert "bayleaf report MODEL TABLE --held-out" in measure
+    # Commands are for programmers, below what anyone can do.
+    assert "bayleaf" not in " ".join(content["about"])
+    assert "bayleaf report MODEL TABLE --held-out" in " ".join(content["remarks"])
     rows = pa.table({"rain": ["no", "yes", "no"], "wet": ["no", "yes", "yes"]})
     fitted = BayesianNetworkEstimator().fit(rows)
-    learned = content_of(explorer_html(fitted))["about"][1]
+    learned = content_of(explorer_html(fitted))["about"][2]
     assert learned.startswith("Learned from 3 rows on 20")
     assert learned.endswith(f" by bayleaf {bayleaf.__version__}.")
 

@@ -325,10 +325,11 @@ def test_questions_about_a_number_are_asked_until_it_hardly_moves(
     page.get_by_role("button", name="Ask me").click()
     heading = page.locator(".question h3")
     heading.get_by_text("Size?").wait_for()
-    assert "it could move this to" in page.inner_text(".question")
+    assert "With it the answer could become" in page.inner_text(".question")
     page.locator(".question").get_by_role("textbox").fill("0.5")
     page.get_by_role("button", name="Next", exact=True).click()
-    ends = page.get_by_role("heading", name="That is enough")
+    # What was skipped may still matter.
+    ends = page.get_by_role("heading", name=re.compile("That is enough|No more q"))
     for _ in range(3):
         page.wait_for_selector(".question:not([aria-busy])")
         if ends.is_visible():

@@ -30,6 +30,10 @@ _OF_COCKPIT = "words are for the cockpit, which classifiers and regressors have"
 _OF_CHANGES = (
     "features to change are for What if, which classifiers and regressors have"
 )
+_MEASURE = (
+    "bayleaf report MODEL TABLE --held-out measures how well this network predicts the "
+    "rows of a table."
+)
 _REFUSAL = "the explorer shows fitted models and networks, but was given"
 # Larger pages take a browser too long to open.
 MOST_CHARACTERS = 30_000_000
@@ -205,6 +209,7 @@ def explorer_html(
         raise ValueError(f"{_OF_CHANGES}, this is a {explored.name}")
     if explored.task == DENSITY:
         content["about"] = about_content(explored)
+        content["remarks"].append(_MEASURE)
     if words is not None:
         if not explored.has_target:
             raise ValueError(f"{_OF_COCKPIT}, this is a {explored.name}")

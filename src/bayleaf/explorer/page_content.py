@@ -199,13 +199,14 @@ def about_content(explored: PageModel) -> list[str]:
             "the rows it was learned from, if any, and its date are not known."
         )
     return [
+        "How well it predicts new cases has not been measured. All numbers here are "
+        "exact for this model; they do not show whether it is right about the case in "
+        "front of you.",
+        "You can try it on cases whose outcome you know: enter each under Cases "
+        "without its outcome, and compare the answer with it.",
+        origin,
         f"A Bayesian network of {variables} and {arrows} between them, with {numbers} "
         "(free parameters) for how likely their values are.",
-        origin,
-        "How good it is on cases that it was not learned from has not been measured: "
-        "bayleaf report MODEL TABLE --held-out measures it on rows of a table.",
-        "All numbers here are exact for this model; they do not show whether the model "
-        "is right about the case in front of you.",
     ]
 
 

@@ -91,7 +91,7 @@ class Cockpit {
     const [low, high] = session.engine.distribution(session.evidence, [0.25, 0.75]).quantiles;
     return {
       decide: (_, evidence) => outcome.side({ low, high }, evidence),
-      text: `carry the answer out of the middle half of its distribution, ${scale.range({ low, high })},`,
+      text: `carry the expected number out of ${scale.range({ low, high })}, where half of such ${this.words.cases} lie,`,
     };
   }
 

@@ -26,7 +26,7 @@ class Letter {
   /** Write the letter, and once more when it is known what to ask next. */
   #write(place, search = this.search) {
     place.replaceChildren(this.#text(null));
-    search.find((found, uncertainty) => place.replaceChildren(this.#text(found, uncertainty)));
+    search.find((found) => place.replaceChildren(this.#text(found)));
   }
 
   #copy() {
@@ -37,7 +37,7 @@ class Letter {
     copied.then(() => { button.textContent = "Copied"; }, () => { this.cockpit.say(text); });
   }
 
-  #text(questions, uncertainty) {
+  #text(questions) {
     const { cockpit } = this;
     const { session, words, outcome, headline, scale } = cockpit;
     const evidence = cockpit.evidence();
@@ -46,7 +46,7 @@ class Letter {
     const date = new Date().toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
     const open = tableVariables(session).filter((v) => !evidence[v]).map((v) => words.label(v));
     const next = (questions ?? []).slice(0, NEXT_SHOWN).map((own) =>
-      `${words.label(own.variable)} (answers ${answered(own[outcome.measure], uncertainty)} of what is still open; could move it to ${scale.range(outcome.reach(own, answer))})`);
+      `${words.label(own.variable)} (the answer could become ${scale.range(outcome.reach(own, answer))}${scale.per})`);
     const line = ({ variable, value }) => element("tr", {}, [
       element("th", { scope: "row", dir: "auto", text: words.label(variable) }),
       element("td", { dir: "auto", text: [words.value(variable, evidence[variable]), words.unitOf(variable)].filter(Boolean).join(" ") }),
@@ -68,7 +68,7 @@ class Letter {
           ...part("How to read this", scale.reading),
           ...part("How good the model is", cockpit.quality.facts(answer).join(" ")),
           ...part("Not known", open.length ? `${listed(open)}.` : "Nothing; all findings were entered."),
-          ...(cockpit.isTrying ? [] : part("What would sharpen this", !questions ? "Computing …" : next.length ? `${cap(listed(next))}. Still open now: ${scale.stillOpen(uncertainty)}.` : "No further question is likely to change this.")),
+          ...(cockpit.isTrying ? [] : part("What would sharpen this", !questions ? "Computing …" : next.length ? `${cap(listed(next))}.` : "No further question is likely to change this.")),
         ]),
       ]),
       element("p", { className: "fine", text: `The ${scale.terms} describe cases of the past, not what a treatment or a decision would do. Computed on this device; nothing was sent.` }),

@@ -101,14 +101,16 @@ class NumberHeadline {
 class NumberQuality {
   constructor({ session, scale, words }) {
     const { crps, coverage } = session.model.quality ?? {};
-    this.sentences = coverage === undefined ? [`Not measured: bayleaf evaluate TABLE --target ${scale.heading} --model regressor tests such a model on rows that it has not seen.`] : [
+    const isKnown = coverage !== undefined;
+    this.sentences = !isKnown ? ["How well it predicts new cases has not been measured."] : [
       `The 90 % interval contained the number for ${of100(coverage)} of 100 ${words.cases} when each was left out of learning, all its findings known. With fewer known, that was not measured.`,
       `Numbers were ${scale.total(crps)} away from the distribution that was given, on average (continuous ranked probability score).`,
       "Each row was left out of the counts alone, so new cases are predicted a little worse, those of other places or times perhaps much worse.",
     ];
     byId("right").append(element("section", { id: "quality", "aria-labelledby": "quality-heading" }, [
-      element("h2", { id: "quality-heading", text: "How good is this model?" }),
+      element("h2", { id: "quality-heading", tabindex: "-1", text: "How good is this model?" }),
       element("ul", {}, this.sentences.map((text, i) => element("li", { text, className: i < 2 ? "" : "note" }))),
+      ...(isKnown ? [] : [forProgrammers([`bayleaf evaluate TABLE --target ${scale.heading} --model regressor tests such a model on rows that it has not seen.`])]),
     ]));
   }
 

@@ -13,9 +13,9 @@ class Quality {
     this.lines = element("ul", {});
     this.table = element("tbody", {});
     byId("right").append(element("section", { id: "quality", "aria-labelledby": "quality-heading" }, [
-      element("h2", { id: "quality-heading", text: "How good is this model?" }), this.lines,
+      element("h2", { id: "quality-heading", tabindex: "-1", text: "How good is this model?" }), this.lines,
       ...(this.isKnown ? [this.#bins()] : []),
-      ...this.#ofPython(),
+      ...this.#remarks(),
     ]));
   }
 
@@ -30,11 +30,11 @@ class Quality {
     ]);
   }
 
-  #ofPython() {
-    const { remarks, is_rounded: isRounded } = this.cockpit.session.model;
-    if (!remarks.length) return [];
-    const list = element("ul", {}, remarks.map((text) => element("li", { text, dir: "auto" })));
-    return isRounded ? [list] : [element("details", {}, [element("summary", { text: "For Python users" }), list])];
+  #remarks() {
+    const { outcome, session: { model: { variables, remarks, is_rounded: isRounded } } } = this.cockpit;
+    const texts = this.isKnown ? [] : [`bayleaf evaluate TABLE --target ${variables[outcome.question].name} tests such a model on rows that it has not seen.`];
+    if (!isRounded) texts.push(...remarks);
+    return texts.length ? [forProgrammers(texts)] : [];
   }
 
   /** The part of the left-out rows that got a chance like this one; null without rows. */
@@ -46,11 +46,8 @@ class Quality {
 
   /** How often the model is right, in a sentence. */
   hits() {
-    const { words, outcome, session } = this.cockpit;
-    if (!this.isKnown) {
-      const target = session.model.variables[outcome.question].name;
-      return `Not measured: bayleaf evaluate TABLE --target ${target} tests such a model on rows that it has not seen.`;
-    }
+    const { words, outcome } = this.cockpit;
+    if (!this.isKnown) return "How well it predicts new cases has not been measured.";
     const { n, error, shares } = this.about;
     const usual = shares.indexOf(Math.max(...shares));
     return `Right for ${near(1 - error)} of 100 ${words.cases} when each was left out of learning, all its findings known. Always answering “${words.state(outcome.question, usual)}” would be right for ${of100(shares[usual])}.${n ? ` Measured on ${counted(n, "row")}${this.#learned()}.` : ""}`;
@@ -91,10 +88,12 @@ class Quality {
   }
 
   show(answer) {
-    const notes = this.isKnown ? [
-      "Each row was left out of the counts alone, so new cases are predicted a little worse, those of other places or times perhaps much worse.",
-      ...(this.cockpit.session.engine.hasIntervals ? ["The 95 % interval covers what the number of training rows leaves open, not errors of the data."] : []),
-    ] : [];
+    const { engine, model } = this.cockpit.session;
+    const notes = [
+      ...(this.isKnown ? ["Each row was left out of the counts alone, so new cases are predicted a little worse, those of other places or times perhaps much worse."] : []),
+      ...(this.isKnown && engine.hasIntervals ? ["The 95 % interval covers what the number of training rows leaves open, not errors of the data."] : []),
+      ...(model.is_rounded ? model.remarks : []),
+    ];
     fill(this.lines, [...this.facts(answer), ...notes]
       .map((text) => element("li", { text, dir: "auto", className: notes.includes(text) ? "note" : "" })));
     if (!this.isKnown || !answer) return;

@@ -7,8 +7,8 @@ const TURNED_OF_100 = 5;
 // How long a question waits until it is known whether to ask it (milliseconds).
 const PATIENCE = 250;
 
-/** What a question is expected to answer of what is still open. */
-function answered(gain, uncertainty) {
+/** The part of the uncertainty that an answer is expected to remove. */
+function removed(gain, uncertainty) {
   return `${Math.round((100 * gain) / uncertainty)} %`;
 }
 
@@ -45,7 +45,7 @@ class OpenQuestions {
 
   /** How often the open answers turn the decision. */
   often(turned) {
-    return `all open answers together would ${this.cockpit.turning().text} for ${turned < 1 ? "1 or fewer" : `about ${Math.round(turned)}`} in 100 such ${this.cockpit.words.cases}`;
+    return `knowing all the rest would ${this.cockpit.turning().text} for ${turned < 1 ? "1 or fewer" : `about ${Math.round(turned)}`} in 100 such ${this.cockpit.words.cases}`;
   }
 }
 
@@ -82,12 +82,12 @@ class NextQuestions {
       meter.firstChild.style.width = share(gain / uncertainty);
       return element("li", {}, [
         pressing(cockpit.words.label(variable), () => cockpit.enter(variable), { className: "link", dir: "auto", "data-key": `next-${variable}` }),
-        meter, element("span", { text: answered(gain, uncertainty) }), element("span", { text: scale.range(outcome.reach(question, answer)) }),
+        meter, element("span", { text: removed(gain, uncertainty) }), element("span", { text: scale.range(outcome.reach(question, answer)) }),
       ]);
     });
     this.node.replaceChildren(
       element("h3", { text: "Most useful next" }),
-      element("p", { className: "note", text: `How much of what is still open each answers on average, and what the answer could become${scale.per}. Still open now: ${scale.stillOpen(uncertainty)}.` }),
+      element("p", { className: "note", text: `How much of the uncertainty each removes on average, and what the answer could become${scale.per}.` }),
       element("ol", {}, items),
     );
   }
@@ -95,7 +95,7 @@ class NextQuestions {
   /** Where Ask me would stop, the list is not read as a request for more. */
   #remark(turned) {
     if (turned >= TURNED_OF_100) return;
-    this.node.append(element("p", { className: "note", text: `Enough may be known: ${this.search.often(turned)}.` }));
+    this.node.append(element("p", { className: "note", text: `You may know enough: ${this.search.often(turned)}.` }));
   }
 }
 
@@ -141,8 +141,8 @@ class Questionnaire {
         this.isEnough = turned < TURNED_OF_100 && !this.goesOn;
         const isEnd = !useful.length || this.isStopped || this.isEnough;
         // A question that is being read is not taken away.
-        if (this.shown === best && useful.length) write(this.note, this.#turnedText(turned));
-        else if (isEnd && !again) this.#end(useful, turned);
+        if (this.shown === best && useful.length) this.#tellTurned(turned);
+        else if (isEnd && !again) this.#end(useful, turned, worthAsking(all, uncertainty, costOf, outcome.measure));
         else this.#ask(best, useful, uncertainty, turned);
       };
       if (!useful.length || this.isStopped) {
@@ -156,11 +156,22 @@ class Questionnaire {
     });
   }
 
-  /** The same next to a question, and what follows from it. */
-  #turnedText(turned) {
-    if (turned === undefined) return `Computing how often the open answers would ${this.cockpit.turning().text.replace(/,$/, "")} …`;
-    return this.isEnough ? `That is enough, you can stop here: ${this.search.often(turned)}.`
-      : `${cap(this.search.often(turned))}; the questions end when it is fewer than ${TURNED_OF_100}.`;
+  /** The same next to a question: in sight where it is a reason to stop, else with what else there is to say. */
+  #tellTurned(turned) {
+    this.enough.hidden = !this.isEnough;
+    write(this.enough, this.isEnough ? `That is enough, you can stop here: ${this.search.often(turned)}.` : "");
+    write(this.note, this.isEnough ? "" : turned === undefined ? `Computing how often knowing all the rest would ${this.cockpit.turning().text.replace(/,$/, "")} …`
+      : `${cap(this.search.often(turned))}; the questions end when it is fewer than ${TURNED_OF_100}.`);
+  }
+
+  /** What is behind a question, which stays open or closed as the reader left it. */
+  #more(question, uncertainty) {
+    const { outcome, scale } = this.cockpit;
+    const text = `Its answer removes ${removed(question[outcome.measure], uncertainty)} of the uncertainty on average, now ${scale.uncertainty(uncertainty)}.`;
+    const more = element("details", {}, [element("summary", { text: "More" }), element("p", { className: "note", text }), this.note]);
+    more.open = Boolean(this.isMoreOpen);
+    more.firstChild.addEventListener("click", () => { this.isMoreOpen = !more.open; });
+    return more;
   }
 
   #ask(question, useful, uncertainty, turned) {
@@ -205,10 +216,11 @@ class Questionnaire {
     const range = cockpit.scale.range(cockpit.outcome.reach(question, cockpit.outcome.answer(session.evidence)));
     this.shown = question;
     this.turned = turned;
-    this.note = element("span", { text: this.#turnedText(turned) });
-    parts.push(element("div", { className: "buttons" }, buttons), element("p", { className: "note" }, [
-      `Why this question? On average it answers ${answered(question[cockpit.outcome.measure], uncertainty)} of what is still open, ${cockpit.scale.stillOpen(uncertainty)}; it could move this to ${range}${cockpit.scale.per}. `, this.note,
-    ]));
+    this.enough = element("p", {});
+    this.note = element("p", { className: "note" });
+    this.#tellTurned(turned);
+    const why = element("p", { className: "note", text: `Why this question? With it the answer could become ${range}${cockpit.scale.per}.` });
+    parts.push(element("div", { className: "buttons" }, buttons), this.enough, why, this.#more(question, uncertainty));
     if (isNew) cockpit.touched = variable;
     this.#fill(parts);
     if (isNew) cockpit.showPicture();
@@ -238,15 +250,19 @@ class Questionnaire {
     return back;
   }
 
-  #end(useful, turned) {
+  /** Where the questions end; what was skipped may still matter. */
+  #end(useful, turned, relevant) {
     const { cockpit } = this;
     const { outcome, session } = cockpit;
     const answer = outcome.answer(session.evidence);
     this.asked = null;
     const isStopped = this.isStopped && !this.isEnough;
-    const why = isStopped ? "Stopped on request." : useful.length ? `${cap(this.search.often(turned))}.` : "No further question is likely to change this.";
+    const isSkipped = !useful.length && relevant.length > 0;
+    const skipped = listed(relevant.map(({ variable }) => cockpit.words.label(variable)));
+    const why = isStopped ? "Stopped on request." : useful.length ? `${cap(this.search.often(turned))}.`
+      : isSkipped ? `You skipped what could still change this: ${skipped}.` : "No further question is likely to change this.";
     this.#fill([
-      element("h3", { id: "question-heading", tabindex: "-1", text: isStopped ? "Stopped" : "That is enough" }),
+      element("h3", { id: "question-heading", tabindex: "-1", text: isStopped ? "Stopped" : isSkipped ? "No more questions" : "That is enough" }),
       element("p", { text: why }),
       element("p", { text: answer ? cockpit.headline.sentence(answer) : "" }),
       element("div", { className: "buttons" }, [

@@ -100,7 +100,7 @@ class OddsScale {
   }
 
   /** The entropy of the class with its scale. */
-  stillOpen(uncertainty) {
+  uncertainty(uncertainty) {
     return `${(uncertainty / LN2).toFixed(2)} bits (0 is certainty, 1 a tossed coin)`;
   }
 }
@@ -195,7 +195,7 @@ class NumberScale {
   }
 
   /** The variance of the number, of which questions take shares. */
-  stillOpen() {
+  uncertainty() {
     const { engine, evidence } = this.cockpit.session;
     return `a variance of (${this.total(Math.sqrt(engine.moments(evidence).variance))})²`;
   }

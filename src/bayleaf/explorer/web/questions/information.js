@@ -81,7 +81,7 @@ function* expectedReductions(session) {
 
 // Answers less probable than this do not count for the range of a question.
 const RARE_ANSWER = 0.03;
-// The least share of what is still open, and nats, that a question worth asking answers.
+// The least share of the uncertainty, and nats, that a question worth asking removes.
 const [LEAST_SHARE, LEAST_NATS] = [0.01, 0.002];
 
 /** What an answer to a question could make of a number that follows from it. */

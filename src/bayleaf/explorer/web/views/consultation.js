@@ -4,7 +4,7 @@
 const QUESTIONS_SHOWN = 12;
 const ENTRIES_SHOWN = 10;
 
-/** Questions by the share of what is still open that they are expected to answer. */
+/** Questions by the share of the uncertainty that they are expected to remove. */
 class AskNextPanel {
   constructor(session, choose) {
     this.session = session;
@@ -25,8 +25,8 @@ class AskNextPanel {
       return;
     }
     this.uncertainty = entropyOf(logs);
-    const line = "How much of what is still open knowing each answers on average. Still open now: "
-      + `${(this.uncertainty / LN2).toFixed(3)} bits (0 is certainty).`;
+    const { unit, amount } = this.#inUnit();
+    const line = `How much of the uncertainty knowing each removes on average.${unit ? ` Uncertainty now: ${amount(this.uncertainty)} ${unit} (0 is certainty).` : ""}`;
     this.line.textContent = `${line} Computing …`;
     this.stop = runInSlices(expectedReductions(this.session), (found, isDone) => {
       this.found = found;
@@ -40,7 +40,14 @@ class AskNextPanel {
     return this.costs.get(variable) ?? 1;
   }
 
+  /** The unit of uncertainty that the menu has chosen, if any, and how amounts are written in it. */
+  #inUnit() {
+    const unit = byId("unit").value;
+    return unit === "odds" ? {} : { unit, amount: (nats) => (unit === "bits" ? nats / LN2 : nats).toFixed(3) };
+  }
+
   #list() {
+    const { unit } = this.#inUnit();
     const shown = worthAsking(this.found, this.uncertainty, (variable) => this.#cost(variable))
       .slice(0, QUESTIONS_SHOWN);
     this.place.replaceChildren();
@@ -50,7 +57,7 @@ class AskNextPanel {
     }
     this.place.append(element("table", { "aria-labelledby": "ask-next-heading" }, [
       element("thead", {}, [element("tr", {}, [
-        ...["Question", "", "share", "bits", "cost"].map((text, i) => (text
+        ...["Question", "", "share", ...(unit ? [unit] : []), "cost"].map((text, i) => (text
           ? element("th", { scope: "col", text, className: i > 1 ? "number" : "" })
           : element("td", { "aria-hidden": "true" }))),
       ])]),
@@ -60,6 +67,7 @@ class AskNextPanel {
 
   #row({ variable, nats }) {
     const part = nats / this.uncertainty;
+    const { amount } = this.#inUnit();
     const { name } = this.session.model.variables[variable];
     const bar = element("span", { className: "bar for" });
     bar.style.left = "0";
@@ -78,7 +86,7 @@ class AskNextPanel {
       element("th", { scope: "row" }, [question]),
       element("td", { className: "gain", "aria-hidden": "true" }, [bar]),
       element("td", { className: "number", text: percent(part) }),
-      element("td", { className: "number", text: (nats / LN2).toFixed(3) }),
+      ...(amount ? [element("td", { className: "number", text: amount(nats) })] : []),
       element("td", { className: "number" }, [cost]),
     ]);
   }

@@ -25,6 +25,13 @@ function pressing(text, onClick, attributes = {}) {
   return made;
 }
 
+/** What only programmers can use, folded. */
+function forProgrammers(texts) {
+  return element("details", {}, [
+    element("summary", { text: "For programmers" }), element("ul", {}, texts.map((text) => element("li", { text, dir: "auto" }))),
+  ]);
+}
+
 /** The element with an id. */
 const byId = (id) => document.getElementById(id);
 

@@ -189,11 +189,12 @@ class Page {
   }
 
   #remarks() {
-    const remarks = [...(this.model.about ?? []), ...this.model.remarks];
-    byId("remarks").replaceChildren(
-      ...remarks.map((text) => element("li", { text, dir: "auto" })),
-    );
-    byId("about").hidden = !remarks.length;
+    const { about, remarks, is_rounded: isRounded } = this.model;
+    const shown = about ?? (isRounded ? remarks : []);
+    byId("remarks").append(...shown.map((text) => element("li", { text, dir: "auto" })));
+    if (about) byId("about-heading").textContent = "How good is this model?";
+    if (remarks.length && shown !== remarks) byId("programs").append(forProgrammers(remarks));
+    byId("about").hidden = !shown.length && !remarks.length;
     const { engine } = this.session;
     // A number has no other answer to lead to.
     const isNumber = Boolean(engine.distribution);
@@ -205,8 +206,13 @@ class Page {
       byId("variables-note").querySelector(".far").before("Pale bars are shares of the training rows. ");
     }
     for (const button of document.querySelectorAll("#jumps button")) {
-      button.hidden = byId(button.dataset.to)?.hidden ?? true;
+      button.hidden = this.#part(button)?.hidden ?? true;
     }
+  }
+
+  /** The part that a button leads to; how good a model with a cockpit is, is written there. */
+  #part({ dataset: { to } }) {
+    return byId(to === "about" && this.cockpit && !byId("tab-cockpit").disabled ? "quality" : to);
   }
 
   #buttons() {
@@ -230,7 +236,8 @@ class Page {
     // An address with another fragment would lose the evidence, so these are no links.
     for (const button of document.querySelectorAll("#jumps button")) {
       button.addEventListener("click", () => {
-        const part = byId(button.dataset.to);
+        const part = this.#part(button);
+        if (part.id === "quality") this.tabs.show("cockpit");
         if (part.tagName === "DETAILS") part.open = true;
         part.scrollIntoView();
         (part.querySelector("summary, h2") ?? part).focus({ preventScroll: true });
