@@ -935,26 +935,94 @@ def test_the_last_undo_leads_to_redo_and_back(open_cockpit: Any) -> None:
     assert page.evaluate("document.activeElement.id") == "redo"
 
 
-def test_every_control_is_reached_by_tab(open_cockpit: Any) -> None:
-    page = open_cockpit(explorer_html(heart("averaged KDB"), words=WORDS))
-    # Of a number that is not known nothing can be cleared.
-    page.get_by_role("textbox", name="Age, years", exact=True).fill("62")
-    reached = set()
+def reached_by_tab(page: Any) -> list[str]:
+    """The names of what 60 presses of Tab lead to."""
+    name = """() => {
+      const e = document.activeElement;
+      return e.getAttribute("aria-label") ?? (e.labels?.[0] ?? e).textContent;
+    }"""
+    names = []
     for _ in range(60):
         page.keyboard.press("Tab")
-        reached.add(
-            page.evaluate(
-                """() => {
-                  const e = document.activeElement;
-                  return e.getAttribute("aria-label") ?? e.labels?.[0]?.textContent
-                    ?? e.textContent;
-                }"""
-            )
+        names.append(page.evaluate(name).split("most")[0])
+    return names
+
+
+def test_every_field_is_one_stop_of_tab(open_cockpit: Any) -> None:
+    page = open_cockpit(explorer_html(heart("averaged KDB"), words=WORDS))
+    box = page.get_by_role("textbox", name="Age, years", exact=True)
+    box.fill("62")
+    reached = reached_by_tab(page)
+    names = {"Skip to the findings", "Skip to the answer", "Cockpit", "Letter"}
+    names |= {"Ask me", "What if", "Age, years", "not known", "Order "}
+    assert names - set(reached) == set()
+    once = ("Age", "Age, years, slider", "Clear Age")
+    assert not set(once) & set(reached)
+    # The box moves in steps as its slider does, and is cleared as a text is.
+    box.focus()
+    for key, age in (("ArrowUp", "63"), ("PageDown", "53"), ("ArrowDown", "52")):
+        page.keyboard.press(key)
+        assert box.input_value() == age
+    assert "Age 52" in page.inner_text(".facts")
+    assert page.inner_text("#picture-heading") == "Age, years"
+    box.fill("")
+    assert headline(page) == "About 44 in 100 patients have heart disease."
+    # The picture is that of the field that has the focus.
+    page.keyboard.press("Shift+Tab")
+    entry = page.locator(".entry", has=page.locator(":focus"))
+    label = entry.get_attribute("aria-label")
+    assert label != "Age"
+    page.locator("#picture-heading", has_text=label).wait_for()
+
+
+def test_in_a_narrow_window_names_are_stops_that_open_pictures(
+    open_cockpit: Any,
+) -> None:
+    size = {"width": 400, "height": 800}
+    page = open_cockpit(explorer_html(heart("averaged KDB")), viewport=size)
+    assert {"age", "thallium scan"} <= set(reached_by_tab(page))
+    feature(page, "sex").locator(".feature-name").focus()
+    page.keyboard.press("Enter")
+    page.locator(".entry.touched #picture").wait_for()
+
+
+def test_skip_links_lead_to_the_findings_and_onwards_from_the_answer(
+    open_cockpit: Any,
+) -> None:
+    page = open_cockpit(explorer_html(heart("averaged KDB")))
+
+    def focus() -> Any:
+        return page.evaluate(
+            "[document.activeElement.id, document.activeElement.className]"
         )
-    names = {"Skip to the answer", "Cockpit", "Letter", "Ask me", "What if"}
-    names |= {"Age", "Age, years", "Age, years, slider", "Clear Age"}
-    names |= {"Thallium scan", "not known", "Order "}
-    assert names - {name.split("most")[0] for name in reached} == set()
+
+    page.locator("#skip-findings").focus()
+    page.keyboard.press("Enter")
+    first = page.locator(".entry", has=page.locator(":focus"))
+    assert (
+        first.get_attribute("aria-label")
+        == page.locator(".feature-name").first.inner_text()
+    )
+    for name, target in (
+        ("Why", "reasons-heading"),
+        ("Most useful next", "next"),
+        ("How good is this model?", "quality-heading"),
+    ):
+        link = page.locator(".jumps").get_by_role("button", name=name)
+        link.focus()
+        assert link.bounding_box()["height"] > 20
+        page.keyboard.press("Enter")
+        assert target in focus()
+    page.locator(".jumps").get_by_role("button", name="What would change it").focus()
+    page.keyboard.press("Enter")
+    assert "proposals" in focus()
+    page.get_by_role("button", name="Close What if").click()
+    assert "now" in focus()
+    page.locator("#mode-ask").click()
+    wait(page, ".question:not([aria-busy])")
+    page.locator("#skip-findings").focus()
+    page.keyboard.press("Enter")
+    assert "question-heading" in focus()
 
 
 def test_on_a_telephone_the_answer_stays_in_view(open_cockpit: Any) -> None:

@@ -92,6 +92,8 @@ class ClassifierPage:
     def enter(self) -> None:
         """Enter each finding of the case in its field, in the order of the form."""
         see = self.person.see
+        if self.person.way == "keyboard":
+            self.person.press(see("button", "Skip to the findings"))
         fields = self.region("Findings").get_by_role("group")
         fields = fields.or_(self.region("Findings").get_by_role("radiogroup"))
         for label in [own.get_attribute("aria-label") for own in fields.all()]:
@@ -123,7 +125,9 @@ class ClassifierPage:
         """Look for changes that lower the chance, try the first, and leave them."""
         person = self.person
         before = self.chance()
-        person.press(person.see("button", "What if"))
+        by_keys = person.way == "keyboard"
+        way_in = "What would change it" if by_keys else "What if"
+        person.press(person.see("button", way_in))
         goal = person.see("combobox", "Goal")
         if goal.input_value() != "below":
             person.choose(goal, "below")
@@ -173,6 +177,8 @@ class ClassifierPage:
     def ask_next(self) -> None:
         """Read what to ask, and go to the field of the first."""
         person = self.person
+        if person.way == "keyboard":
+            person.press(person.see("button", "Most useful next"))
         items = self.region("Why").get_by_role("listitem")
         items.first.wait_for(timeout=60_000)
         known = {name: value for name, value in self.row.items() if value is not None}
@@ -410,7 +416,7 @@ class Steps(NamedTuple):
 CLASSIFIER_STEPS = {
     "mouse": Steps(enter=26, lower=5, why=2, ask_next=3, quality=2, paste=8),
     "touch": Steps(enter=26, lower=6, why=3, ask_next=4, quality=4, paste=9),
-    "keyboard": Steps(enter=75, lower=60, why=0, ask_next=60, quality=0, paste=40),
+    "keyboard": Steps(enter=55, lower=48, why=0, ask_next=8, quality=0, paste=20),
 }
 NETWORK_STEPS = {
     "mouse": Steps(enter=14, lower=4, why=2, ask_next=3, quality=2, paste=5),

@@ -139,6 +139,20 @@ class Cockpit {
     this.findings.focus(variable);
   }
 
+  /** Put the focus on the first field or the question. */
+  begin() {
+    if (this.mode === "ask") byId("question-heading")?.focus();
+    else this.findings.focus(this.findings.visible[0]);
+  }
+
+  /** Show the picture of the feature whose field the keyboard came to, which costs no key there. */
+  attend(variable) {
+    if (this.narrow.matches || variable === this.touched) return;
+    this.touched = variable;
+    this.findings.show(this.terms);
+    this.showPicture();
+  }
+
   /** Enter a finding, or take it back; a slider that moves has no time for more than the answer. */
   put(variable, mask, isStep = true, isSliding = false) {
     if (variable !== this.touched) this.isLooking = false;
@@ -284,11 +298,19 @@ class Cockpit {
     }).observe(now);
   }
 
-  /** On a telephone, ways from the answer to what is below the findings. */
+  /** Ways from the answer to what follows it: on a telephone, and where the keyboard comes to them. */
   #jumps() {
-    const targets = [["Why", "reasons"], ["Most useful next", "next"], ["How good is this model?", "quality"]];
-    byId("now-body").append(element("p", { className: "jumps" }, targets.map(([text, id]) =>
-      pressing(text, () => (id === "next" ? this.next.node : byId(id)).scrollIntoView(), { className: "link" }))));
+    const go = (part, focused) => {
+      part.scrollIntoView();
+      focused.focus({ preventScroll: true });
+    };
+    const targets = [
+      ["Why", () => go(byId("reasons"), byId("reasons-heading"))],
+      ["What would change it", () => this.setMode("what-if")],
+      ["Most useful next", () => go(this.next.node, this.next.node)],
+      ["How good is this model?", () => go(byId("quality"), byId("quality-heading"))],
+    ];
+    byId("now-body").append(element("p", { className: "jumps" }, targets.map(([text, jump]) => pressing(text, jump, { className: "link" }))));
   }
 
   /** A field for a line of a table. */

@@ -40,6 +40,7 @@ class FindingRow {
       element("div", { className: "feature-head" }, [this.name, this.factor, this.fixed, this.unknown]),
       this.field, this.note,
     ]);
+    this.node.addEventListener("focusin", ({ target }) => { if (target.matches(":focus-visible")) cockpit.attend(variable); });
   }
 
   #put(mask, ...how) {
@@ -91,6 +92,8 @@ class FindingRow {
     const state = onlyState(mask);
     this.node.classList.toggle("touched", variable === cockpit.touched);
     mark(this.name, "aria-expanded", String(variable === cockpit.touched));
+    // Where the picture follows the focus, the name is no stop of its own.
+    mark(this.name, "tabindex", cockpit.narrow.matches ? "0" : "-1");
     mark(this.factor, "class", `factor ${term === undefined ? "" : cockpit.scale.side(term)}`);
     fill(this.factor, term === undefined ? [] : [
       arrow(cockpit.scale.side(term)), element("span", { "aria-hidden": "true", text: cockpit.scale.change(term) }),
@@ -104,8 +107,8 @@ class FindingRow {
       this.radios.forEach(({ input }, own) => { input.checked = own === state; });
     } else {
       mark(this.unknown, "aria-pressed", String(!mask));
-      // Nothing to take back, nothing to tab through.
-      mark(this.unknown, "tabindex", mask ? "0" : "-1");
+      // What the field shows can be taken back in it.
+      mark(this.unknown, "tabindex", mask && (state < 0 || this.missing) ? "0" : "-1");
       mark(this.unknown, "aria-label", mask ? `Clear ${cockpit.words.label(variable)}` : `${cockpit.words.label(variable)} not known`);
     }
     if (this.select) this.select.value = state < 0 ? "" : String(state);

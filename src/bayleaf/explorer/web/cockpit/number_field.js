@@ -15,6 +15,8 @@ class NumberField {
     const name = words.label(variable) + (words.unitOf(variable) ? `, ${words.unitOf(variable)}` : "");
     this.slider = element("input", {
       type: "range", min: this.axis.low, max: this.axis.high, step: "any", "aria-label": `${name}, slider`,
+      // Its keys are those of the box, which is the stop of both.
+      tabindex: "-1",
     });
     // Keypads of telephones for decimals have no sign.
     const isPlain = this.axis.low >= 0 && !about.time;
@@ -61,6 +63,7 @@ class NumberField {
     // The knob of a number that is not set is in the middle: there a click moves nothing.
     this.slider.addEventListener("click", () => { if (!this.isSet) this.#enter(this.#rounded(Number(this.slider.value))); });
     this.slider.addEventListener("keydown", (event) => this.#steps(event));
+    this.box.addEventListener("keydown", (event) => { if (!/Left|Right/.test(event.key)) this.#steps(event); });
     this.box.addEventListener("input", () => this.#wait());
     this.box.addEventListener("change", () => this.#read());
     this.isSet = null;
@@ -71,7 +74,7 @@ class NumberField {
     return String(Number(text));
   }
 
-  /** Arrow keys move by a step. */
+  /** Arrow keys move by a step; in the box those to the sides move in the text. */
   #steps(event) {
     const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10 }[event.key];
     if (!steps) return;
@@ -79,7 +82,8 @@ class NumberField {
     const value = Number(this.slider.value) + steps * this.step;
     const held = Math.min(this.axis.high, Math.max(this.axis.low, value));
     this.slider.value = String(held);
-    this.#enter(this.#rounded(held), !event.repeat);
+    this.box.value = this.#rounded(held);
+    this.#enter(this.box.value, !event.repeat);
   }
 
   /** A number half typed, such as 1 of 132, must not shake the answer. */

@@ -251,7 +251,7 @@ class Proposals {
     // The way to the modes leads past all findings, and on a telephone up.
     const close = pressing("Close What if", () => {
       cockpit.setMode("form");
-      byId("mode-form").focus({ preventScroll: true });
+      byId("now").focus();
     }, { "data-key": "close" });
     keepFocus(this.found, () => this.found.replaceChildren(
       ...[remark || this.chosen?.missed].filter(Boolean).map((text) => element("p", { className: "note", text })),

@@ -54,7 +54,7 @@ class NextQuestions {
   constructor(cockpit) {
     this.cockpit = cockpit;
     this.search = new OpenQuestions(cockpit);
-    this.node = element("div", { className: "next" });
+    this.node = element("div", { className: "next", tabindex: "-1" });
   }
 
   show(answer) {

@@ -80,6 +80,11 @@ class Page {
       this.update();
     });
     this.tabs = new Tabs([...(this.cockpit ? ["cockpit"] : []), "map", ...(hasExpert ? ["expert"] : [])], () => this.update());
+    byId("skip-findings").hidden = !this.cockpit;
+    byId("skip-findings").addEventListener("click", () => {
+      this.tabs.show("cockpit");
+      this.cockpit.begin();
+    });
     byId("skip").addEventListener("click", () => {
       byId(this.tabs.current === "cockpit" ? "now" : "answer").focus();
     });
