@@ -458,32 +458,75 @@ def test_a_question_without_relatives_opens_on_the_largest_part(open_page: Any) 
     assert int(page.locator("#distance").get_attribute("max") or 0) > 2
 
 
-@pytest.mark.parametrize("width", [400, 1280])
-def test_variables_of_many_values_show_the_most_probable(
-    width: int, open_page: Any
-) -> None:
+@pytest.fixture(scope="module")
+def many_values() -> str:
+    """The page of a number of twenty intervals and a text of sixteen values."""
     rng = np.random.default_rng(0)
     hours = rng.normal(50, 10, 400)
-    X = pa.table({"hours": hours, "name": [f"s{v % 3}" for v in range(400)]})
+    town = [f"town {v}" for v in np.minimum(rng.geometric(0.2, 400), 16)]
+    X = pa.table({"hours": hours, "town": town})
     y = np.where(hours + rng.normal(0, 5, 400) > 55, "late", "early")
     cuts = EqualFrequencyDiscretizer(n_bins=20)
-    model = bayleaf.TANClassifier(discretizer=cuts).fit(X, y)
-    page = open_page(explorer_html(model), viewport={"width": width, "height": 800})
-    card = page.locator("#monitors .card").filter(has_text="hours")
+    return explorer_html(bayleaf.TANClassifier(discretizer=cuts).fit(X, y))
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_texts_of_many_values_show_the_most_probable(
+    width: int, many_values: str, open_page: Any
+) -> None:
+    page = open_page(many_values, viewport={"width": width, "height": 800})
+    card = page.locator("#monitors .card").filter(has_text="town")
     for evidence in ([], [2, 1]):
         if evidence:
             page.evaluate("([v, s]) => bayleaf.session.choose(v, s)", evidence)
-        proba = page.evaluate("Array.from(bayleaf.session.posteriors()[0])")
+        proba = page.evaluate("Array.from(bayleaf.session.posteriors()[1])")
         shown = card.locator(".state:visible .value").all_inner_texts()
         most = np.sort(proba)[-6:]
         assert len(shown) == 6
         least = min(float(text.split()[0]) for text in shown)
         assert least == pytest.approx(100 * most[0], abs=0.06)
-    assert card.locator(".more").inner_text() == "14 more values, or type one"
-    card.locator(".more").click()
-    assert page.get_by_role("textbox", name="hours is", exact=True).is_visible()
-    page.evaluate("bayleaf.session.choose(0, 17)")
+    assert card.locator(".more").inner_text() == "10 more values"
+    page.evaluate("bayleaf.session.choose(1, 12)")
     assert card.locator(".state:visible[aria-pressed=true]").count() == 1
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize("is_list", [False, True])
+def test_numbers_of_many_intervals_are_histograms(
+    is_list: bool, width: int, many_values: str, open_page: Any
+) -> None:
+    page = open_page(many_values, viewport={"width": width, "height": 800})
+    button = page.locator("#list")
+    if (button.get_attribute("aria-pressed") == "true") != is_list:
+        button.click()
+    card = page.locator("#monitors .card").filter(has_text="hours")
+    boxes = card.locator(".bin").evaluate_all(
+        "bars => bars.map(b => ['x', 'width', 'height'].map(k => b[k].baseVal.value))"
+    )
+    left, widths, heights = np.array(boxes).T
+    # Areas are probabilities, up to the gaps between bars.
+    areas = widths * heights
+    proba = np.array(page.evaluate("Array.from(bayleaf.session.initial[0])"))
+    low, high = map(float, card.locator(".distribution span").all_inner_texts())
+    cuts = np.array(page.evaluate("bayleaf.session.model.variables[0].cuts"))
+    ends = low + (high - low) / 200 * left[1:]
+    below = [proba[: np.abs(cuts - end).argmin() + 1].sum() for end in ends]
+    np.testing.assert_allclose(areas.cumsum()[:-1] / areas.sum(), below, atol=0.03)
+    assert card.locator(".state:visible").count() == 0
+    assert card.locator(".bin.on").count() == 0
+    card.get_by_role("button", name="Set a number").click()
+    page.get_by_role("textbox", name="hours is", exact=True).fill("52.5")
+    page.get_by_role("button", name="Set", exact=True).click()
+    assert page.inner_text("#message").startswith("Set: hours is 52.5 (")
+    places = [card, page.locator("#chosen .card")]
+    for place in places:
+        assert place.locator(".bin.on").count() == 1
+        assert len(place.locator(".bin").all()) == len(areas)
+        [chosen] = place.locator(".state:visible").all()
+        assert chosen.locator(".label").inner_text() == "52.5"
+    # What is set is taken back where it is shown.
+    card.locator(".state:visible").click()
+    assert card.locator(".bin.on, .state:visible").count() == 0
 
 
 def test_the_map_counts_in_words_of_every_reader(large: str, open_page: Any) -> None:

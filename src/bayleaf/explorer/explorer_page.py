@@ -112,7 +112,6 @@ _RUN_BY = {
     "questions/outcome.js": {"with a target"},
     "questions/number_outcome.js": {"target"},
     "questions/trails.js": {"network"},
-    "views/histogram.js": {"with a target"},
     "views/density.js": {"target"},
     "views/edit_panel.js": {"editing"},
     "cockpit/number_headline.js": {"target"},

@@ -574,16 +574,20 @@ def _shares(arcs: Sequence[WeightedArc]) -> list[list[int | float | None]]:
 def _box(variable: Content) -> tuple[int, int, list[int]]:
     """Width and height of a variable's box, and the states with names of two lines."""
     name, half = _lengths(variable["name"], _BOLD * _NAME_SIZE)
-    labels = [_lengths(label, _WIDE * _VALUE_SIZE) for label in variable["states"]]
+    states: Sequence[str] = variable["states"]
+    # A histogram takes the place of many intervals.
+    is_drawn = len(variable.get("cuts", ())) >= STATES_SHOWN
+    written = () if is_drawn else states
+    labels = [_lengths(label, _WIDE * _VALUE_SIZE) for label in written]
     least, most = _WIDTHS
     room = most - _AROUND_VALUE
-    longest = max(line if line <= room else part for line, part in labels)
+    longest = max((line if line <= room else part for line, part in labels), default=0)
     width = max(least, half + _AROUND_NAME, longest + _AROUND_VALUE)
     width = min(most, math.ceil(width))
     room = width - _AROUND_NAME
     lines = 1 if name <= room else 2 if half <= room else math.ceil(name / room) + 1
     wrapped = [s for s, (line, _) in enumerate(labels) if line > width - _AROUND_VALUE]
-    rows = min(len(labels), STATES_SHOWN) + (len(labels) > STATES_SHOWN)
+    rows = min(len(states), STATES_SHOWN) + (len(states) > STATES_SHOWN)
     rows += min(len(wrapped), STATES_SHOWN)
     height = _EDGES + _LINE + (min(lines, _LINES) - 1) * _NEXT_LINE + rows * _VALUE_LINE
     return width, height, wrapped

@@ -133,8 +133,7 @@ class Outcome {
   weights(variable) {
     if (!this.weightsOf.has(variable)) {
       const rows = this.rows(variable);
-      if (!rows.length) this.shares ??= this.session.posteriors(this.nothing) ?? [];
-      this.weightsOf.set(variable, rows.length ? rows : this.shares[variable] ?? []);
+      this.weightsOf.set(variable, rows.length ? rows : this.session.initial?.[variable] ?? []);
     }
     return this.weightsOf.get(variable);
   }
@@ -164,15 +163,9 @@ class Outcome {
   /** The intervals of a variable of numbers: ends, state, weight, and rows if known. */
   intervals(variable) {
     const about = this.session.model.variables[variable];
-    const { spans } = about;
     const weights = this.weights(variable);
     const hasRows = this.rows(variable).length > 0;
-    const ends = endsOf(about);
-    return ends.slice(1).map((high, i) => {
-      const [first, state, last] = spans?.[i] ?? [i, i, i];
-      const weight = sumOf(weights.slice(first, last + 1));
-      return { low: ends[i], high, state, weight, rows: hasRows ? weight : null };
-    });
+    return intervalsOf(about, weights).map((own) => ({ ...own, rows: hasRows ? own.weight : null }));
   }
 }
 
@@ -182,14 +175,6 @@ function itemised(evidence, terms, start, end) {
   items.sort((a, b) => Math.abs(b.value) - Math.abs(a.value) || a.variable - b.variable);
   const rest = end - start - items.reduce((sum, { value }) => sum + value, 0);
   return { start, items, rest, end };
-}
-
-/** The ends of all intervals, those of the outer ones as far as training rows reach. */
-function endsOf({ cuts, range }) {
-  const [first, last] = [cuts[0] ?? 0, cuts.at(-1) ?? 0];
-  const inner = cuts.length > 1 ? (last - first) / (cuts.length - 1) : Math.abs(first) / 2 || 1;
-  const [low, high] = range ?? [first - inner, last + inner];
-  return [Math.min(low, first - inner / 10), ...cuts, Math.max(high, last + inner / 10)];
 }
 
 /** Whether cut points lie between integers, as those of counts and years do. */

@@ -98,7 +98,8 @@ class Session {
       return `All of ${about.name} lies within these bounds; nothing is set.`;
     }
     const chosen = states.map((state) => about.states[state]).join(" or ");
-    return `Set: ${about.name} is ${chosen}.${bounds.low < bounds.high ? unnamed : ""}`;
+    const typed = this.evidence[variable]?.entered;
+    return `Set: ${about.name} is ${typed === undefined ? chosen : `${brief(low)} ${inBrackets(chosen)}`}.${bounds.low < bounds.high ? unnamed : ""}`;
   }
 
   /** Change the evidence on one variable. Returns a sentence if that cannot be. */
@@ -225,6 +226,12 @@ class Session {
     const mask = evidence[this.engine.question];
     const scores = this.engine.scores(evidence);
     return logSumExp(mask ? scores.map((score, s) => score + Math.log(mask[s])) : scores);
+  }
+
+  /** Posteriors before anything is known. */
+  get initial() {
+    this.unknowing ??= this.posteriors(this.evidence.map(() => null));
+    return this.unknowing;
   }
 
   /** Posteriors of all variables; null if the evidence is impossible. */

@@ -1,5 +1,22 @@
 // Histograms of numbers: their axis, bins, bars and ticks.
 
+/** The ends of all intervals, those of the outer ones as far as training rows reach. */
+function endsOf({ cuts, range }) {
+  const [first, last] = [cuts[0] ?? 0, cuts.at(-1) ?? 0];
+  const inner = cuts.length > 1 ? (last - first) / (cuts.length - 1) : Math.abs(first) / 2 || 1;
+  const [low, high] = range ?? [first - inner, last + inner];
+  return [Math.min(low, first - inner / 10), ...cuts, Math.max(high, last + inner / 10)];
+}
+
+/** Intervals of a variable of numbers with the state that stands for each, and its weight. */
+function intervalsOf(about, weights) {
+  const ends = endsOf(about);
+  return ends.slice(1).map((high, i) => {
+    const [first, state, last] = about.spans?.[i] ?? [i, i, i];
+    return { low: ends[i], high, state, weight: sumOf(weights.slice(first, last + 1)) };
+  });
+}
+
 // Share of the rows beyond an end of an axis that may be cut off, and the least gain.
 const TAIL = 0.015;
 const TAIL_WIDTH = 0.3;
@@ -65,4 +82,34 @@ function ticksOf({ low, high }, most) {
   const first = Math.ceil(low / step);
   const count = Math.floor(high / step) - first + 1;
   return Array.from({ length: Math.max(0, count) }, (_, i) => Number(((first + i) * step).toPrecision(10)));
+}
+
+const [BOX_WIDTH, BOX_HEIGHT] = [200, 40];
+
+/** A variable of numbers in a box of the map or the list: its distribution, and what is set. */
+class BoxHistogram {
+  constructor(session, variable) {
+    Object.assign(this, { session, variable, about: session.model.variables[variable] });
+    this.drawing = drawn("svg", { viewBox: `0 0 ${BOX_WIDTH} ${BOX_HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" });
+    this.ends = ["low", "high"].map(() => element("span", {}));
+    this.node = element("div", { className: "distribution" }, [this.drawing, element("p", {}, this.ends)]);
+  }
+
+  /** Probabilities of the states, and what is known: then what was probable before stays. */
+  show(now, mask) {
+    if (!now || (this.now === now && this.mask === mask)) return;
+    if (!mask || !this.weights) this.weights = mask ? this.session.initial[this.variable] : now;
+    Object.assign(this, { now, mask });
+    const intervals = intervalsOf(this.about, this.weights);
+    if (!this.axis) {
+      this.axis = axisOf(intervals);
+      this.ends.forEach((end, i) => { end.textContent = brief([this.axis.low, this.axis.high][i]); });
+    }
+    const { low, high } = this.axis;
+    const bins = binsOf(intervals, this.axis);
+    const bars = densityBars(bins, (value) => (BOX_WIDTH * (value - low)) / (high - low), BOX_HEIGHT, BOX_HEIGHT - 2);
+    const isLeft = (bin) => intervals.some((own) => mask[own.state] && own.high > bin.low && own.low < bin.high);
+    if (mask) bars.forEach((bar, i) => bar.classList.toggle("on", isLeft(bins[i])));
+    this.drawing.replaceChildren(...bars);
+  }
 }

@@ -44,9 +44,10 @@ class VariableCard {
     this.list = element("div", {
       className: "states", role: "group", "aria-labelledby": id,
     }, this.rows.map(({ button }) => button));
+    this.histogram = this.about.cuts?.length >= STATES_IN_BOX ? new BoxHistogram(session, variable) : null;
     this.card = element("article", {
-      className: `card ${role}${isBox ? " node" : ""}`, "aria-labelledby": id,
-    }, [heading, this.list]);
+      className: ["card", role, ...(isBox ? ["node"] : []), ...(this.histogram ? ["drawn"] : [])].join(" "), "aria-labelledby": id,
+    }, [heading, ...(this.histogram ? [this.histogram.node] : []), this.list]);
     if (isBox) this.#box(choose);
     else this.#whole();
     this.#moveByKeys();
@@ -66,17 +67,18 @@ class VariableCard {
       if (!event.detail) byId("chosen").querySelector(".state:not(:disabled)")?.focus();
     });
     if (states.length <= STATES_IN_BOX) return;
-    this.isFew = states.length > STATES_SHOWN;
+    this.isFew = Boolean(this.histogram) || states.length > STATES_SHOWN;
     this.card.classList.toggle("few", this.isFew);
     if (this.isFew) this.#showFew(states.map(() => 0));
-    const left = counted(states.length - STATES_IN_BOX, "more value");
-    this.more = pressing(this.about.cuts ? `${left}, or type one` : left, () => choose(this.variable), { className: "more" });
+    const left = this.histogram ? "Set a number" : counted(states.length - STATES_IN_BOX, "more value");
+    this.more = pressing(left, () => choose(this.variable), { className: "more" });
     this.card.append(this.more);
   }
 
-  /** Of many states keep the most probable ones in sight. */
+  /** Of many states keep the most probable ones in sight; of intervals that which is set. */
   #showFew(proba) {
-    const most = [...proba.keys()].sort((a, b) => proba[b] - proba[a]).slice(0, STATES_IN_BOX);
+    const most = this.histogram ? [onlyState(this.mask), this.about.missing]
+      : [...proba.keys()].sort((a, b) => proba[b] - proba[a]).slice(0, STATES_IN_BOX);
     this.rows.forEach(({ button }, state) => button.classList.toggle("rare", !most.includes(state)));
   }
 
@@ -101,14 +103,14 @@ class VariableCard {
   setReadable(isReadable) {
     this.list.inert = !isReadable;
     if (this.more) this.more.inert = !isReadable;
-    this.name.tabIndex = isReadable && !this.locked ? -1 : 0;
+    this.name.tabIndex = isReadable && !this.locked && !this.histogram ? -1 : 0;
   }
 
   /** What only a whole card has: all states, groups of values, rules. */
   #whole() {
     const { states, groups, rules, name } = this.about;
     if (this.locked) this.card.append(element("p", { text: this.locked, className: "note" }));
-    if (states.length > STATES_SHOWN) this.card.append(this.#unfolding(states.length));
+    if (this.histogram || states.length > STATES_SHOWN) this.card.append(this.#unfolding(states.length));
     this.groupButtons = (groups ?? []).map((group) => this.#groupButton(group));
     if (this.groupButtons.length) {
       this.card.append(element("div", {
@@ -262,7 +264,11 @@ class VariableCard {
         mark: isOut ? "ruled out" : seen,
       });
     });
+    this.histogram?.show(now, mask);
     if (now && this.isFew) this.#showFew(now);
+    if (this.histogram && only >= 0) {
+      this.rows[only].button.querySelector(".label").textContent = mask.entered ?? this.about.states[only];
+    }
     for (const [g, button] of (this.groupButtons ?? []).entries()) {
       const inside = new Set(this.about.groups[g].states);
       const isSet = Boolean(mask)

@@ -62,6 +62,11 @@ function counted(n, noun) {
   return `${brief(n)} ${noun}${n === 1 ? "" : "s"}`;
 }
 
+/** The name of an interval next to a number in it. */
+function inBrackets(label) {
+  return label.startsWith("(") ? label : `(${label})`;
+}
+
 /** That a variable has a state, as a reader would say it. */
 function stated(name, label) {
   if (label.startsWith("<= ") || label.startsWith("> ")) return `${name} ${label}`;
@@ -86,8 +91,7 @@ function knownText(variable, mask, longest = 60) {
   const inside = labels(statesLeft(mask));
   const outside = labels([...mask.keys()].filter((state) => !mask[state]));
   if (inside.length === 1 && mask.entered !== undefined) {
-    const [label] = inside;
-    return `${name} ${short(mask.entered)} ${label.startsWith("(") ? label : `(${label})`}`;
+    return `${name} ${short(mask.entered)} ${inBrackets(inside[0])}`;
   }
   if (inside.length === 1) return stated(name, inside[0]);
   if (outside.length === 1) return `${name} ≠ ${outside[0]}`;
