@@ -67,7 +67,7 @@ def test_a_density_model_is_shown(tmp_path: Path) -> None:
     path, page = tmp_path / "density.json", tmp_path / "page.html"
     bayleaf.BayesianNetworkEstimator(random_state=0).fit(X).save(path)
     assert main(["explore", str(path), "-o", str(page)]) == 0
-    assert "density: BayesianNetworkEstimator" in page.read_text("utf-8")
+    assert "density: Bayesian network" in page.read_text("utf-8")
 
 
 def test_a_file_that_is_no_model_gives_one_sentence(

@@ -143,7 +143,8 @@ def explorer_html(
         A fitted model, one read from its file, or a network.
     title : str, optional
         Heading of the page; by default what the model predicts: the name of its
-        target or, where that is "class" or the like, its classes.
+        target or, where that is "class" or the like, its classes; of a network or
+        density model "Bayesian network".
     min_count : int, default=1
         Above 1, numbers of training rows below it cannot be found out from the page:
         it holds a classifier of rounded counts, and values of few rows have no names.

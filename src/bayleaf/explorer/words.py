@@ -73,7 +73,7 @@ def template_of(domain: Domain, *, has_classes: bool) -> Content:
 def title_of(variables: list[Content], explored: PageModel) -> str:
     """What a model predicts: its target's name, or classes where it has no meaning."""
     if not explored.has_target:
-        return explored.name
+        return "Bayesian network"
     target = variables[-1]
     name = str(target["name"]).replace("_", " ")
     if name.lower() not in _GENERIC or explored.task != CLASSIFIER:

@@ -42,7 +42,7 @@ def explore(
         File to write; without it, a temporary one that the browser opens.
     title
         Heading of the page; by default what the model predicts, and of a network or
-        density model the file's name and the kind of model.
+        density model the file's name.
     min_count
         Show a classifier of counts rounded to multiples of this number, and no names of
         values that few training rows have.
@@ -86,7 +86,7 @@ def explore(
         return 0
     explored = page_model(found, "bayleaf explore shows models and networks, got")
     if title is None and not explored.has_target:
-        title = f"{model.stem}: {explored.name}"
+        title = f"{model.stem}: Bayesian network"
     encoder = explored.encoder if explored.has_target else None
     domain = explored.model.domain
     shown, learned = (

@@ -105,6 +105,9 @@ class OddsScale {
   }
 }
 
+// Places of numbers to either side of their point, beyond which they are powers of ten.
+const MOST_PLACES = 6;
+
 /** A number: terms and axes are in its units. */
 class NumberScale {
   constructor(cockpit) {
@@ -114,7 +117,8 @@ class NumberScale {
     Object.assign(this, this.density.axis, { base: outcome.start().mean, heading: words.label(outcome.question), unit: "adds", unitOfTarget: words.unitOf(outcome.question) });
     // Differences below a twentieth of the standard deviation count as none.
     this.least = session.engine.scale / 20;
-    this.step = 10 ** Math.floor(Math.log10(session.engine.scale / 100));
+    this.power = Math.floor(Math.log10(session.engine.scale / 100));
+    this.step = 10 ** this.power;
     this.ends = ["▲ more", "▼ less"];
     this.per = "";
     this.hint = "Enter findings on the left, or let the page ask you. Each one then shows here by how much it moves the answer.";
@@ -144,7 +148,11 @@ class NumberScale {
   }
 
   total(number) {
-    const text = this.rounded(number).toLocaleString("en-GB", { maximumFractionDigits: 12 }).replace("-", "−");
+    const rounded = this.rounded(number);
+    const isShort = Math.abs(this.power) <= MOST_PLACES;
+    const digits = isShort ? Math.max(0, -this.power) : 0;
+    const text = (isShort || !rounded ? rounded.toLocaleString("en-GB", { minimumFractionDigits: digits, maximumFractionDigits: digits })
+      : rounded.toExponential(Math.max(0, Math.floor(Math.log10(Math.abs(rounded))) - this.power))).replace(/-/g, "−");
     return this.unitOfTarget ? `${text}\u00a0${this.unitOfTarget}` : text;
   }
 
