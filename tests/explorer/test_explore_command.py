@@ -93,9 +93,22 @@ def test_rows_and_training_rows_go_into_the_page(
     assert '"rows":{"n":160' in text
     assert '"editing":{"document"' in text
     capsys.readouterr()
-    pyarrow.csv.write_csv(X, tmp_path / "rows.csv")
-    assert main(command) == 2
-    assert "needs its class" in capsys.readouterr().err
+    for wrong, sentence in (
+        (X, "needs its class"),
+        (X.append_column("class", [y]).drop(["x1"]), "the rows have no column 'x1'"),
+    ):
+        pyarrow.csv.write_csv(wrong, tmp_path / "rows.csv")
+        for options in (command, [*command[:4], "--edit", rows]):
+            assert main(options) == 2
+            assert sentence in capsys.readouterr().err
+
+
+def test_a_least_count_above_all_rows_is_refused(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["explore", str(model), "-o", str(tmp_path / "page.html")]
+    assert main([*command, "--min-count", str(10**12)]) == 2
+    assert "at most 160, the number of training rows" in capsys.readouterr().err
 
 
 def test_words_are_written_edited_and_read(
@@ -125,8 +138,10 @@ def test_words_that_are_not_json_are_refused_with_their_line(
     words.write_text('{"cases": "patients",\n}', "utf-8")
     page = tmp_path / "page.html"
     command = ["explore", str(model), "--words", str(words), "-o", str(page)]
-    assert main(command) == 2
-    assert "file 'words.json' holds no JSON" in capsys.readouterr().err
+    for text in (words.read_text("utf-8"), "[" * 100_000):
+        words.write_text(text, "utf-8")
+        assert main(command) == 2
+        assert "file 'words.json' holds no JSON" in capsys.readouterr().err
     assert main([*command[:3], str(tmp_path / "none.json"), *command[4:]]) == 2
     assert "none.json" in capsys.readouterr().err
     assert not page.exists()

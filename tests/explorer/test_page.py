@@ -537,6 +537,42 @@ def test_numbers_are_suggested_by_left_out_distributions(tmp_path: Path) -> None
         suggested_cases(small_network(), rows)
 
 
+def test_no_row_is_suggested_twice_nor_one_that_has_no_number() -> None:
+    X, y = small_table(0, n_rows=60)
+    model = bayleaf.NaiveBayesClassifier().fit(X, y)
+    assert [case["kind"] for case in suggested_cases(model, X[:1])] == ["clear"]
+    rows = X.assign(**{"class": y})
+    for n in (1, 2, 3):
+        cases = suggested_cases(model, rows[:n])
+        assert len({case["row"] for case in cases}) == len(cases) > 0
+    few = {"n_networks": 1, "max_parents": 0, "trees": False, "random_state": 0}
+    numbers = X.assign(size=np.arange(60.0))
+    regressor = bayleaf.AveragedKDBRegressor(**few).fit(numbers, target="size")
+    endless = numbers.assign(size=[np.inf, None, *range(58)])
+    cases = suggested_cases(regressor, endless)
+    assert cases[-1]["kind"] == "wrong"
+    assert cases[-1]["row"] > 1
+
+
+def test_a_target_of_other_values_than_those_of_training_is_refused() -> None:
+    X, y = small_table(0, n_rows=60)
+    model = bayleaf.NaiveBayesClassifier().fit(X, y)
+    first = model.classes_[0]
+    with pytest.raises(ValueError, match=f"must hold classes such as '{first}'"):
+        explorer_html(model, rows=X.assign(**{"class": "other"}))
+    # Outcomes may be unknown, and those of some rows new.
+    label = [None, "other", *y[2:]]
+    for labels in (label, [None] * len(y)):
+        explorer_html(model, rows=X.assign(**{"class": labels}))
+    few = {"n_networks": 1, "max_parents": 0, "trees": False, "random_state": 0}
+    numbers = X.assign(size=np.arange(60.0))
+    regressor = bayleaf.AveragedKDBRegressor(**few).fit(numbers, target="size")
+    with pytest.raises(ValueError, match="column 'size' of the rows must hold numbers"):
+        explorer_html(regressor, rows=X.assign(size="large"))
+    with pytest.raises(ValueError, match="the rows have no column of the model"):
+        explorer_html(small_network(), rows=pd.DataFrame({"other": [1]}))
+
+
 def test_rows_without_outcomes_suggest_a_clear_and_an_undecided_case() -> None:
     X, y = table()
     model = bayleaf.NaiveBayesClassifier().fit(X, y)

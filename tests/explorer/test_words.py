@@ -69,6 +69,12 @@ WRONG: list[tuple[Any, str]] = [
     ([1], "the words of a page must be an object, got [1]"),
     ({"case": "x"}, "have no key 'case'; did you mean cases?"),
     ({"cases": 3}, "'cases' must be a text, got 3"),
+    ({"cases": 0}, "'cases' must be a text, got 0"),
+    ({"phrases": 0}, "'phrases' must be an object, got 0"),
+    ({"features": []}, "'features' must be an object, got []"),
+    ({"features": {"smoker": {"label": {}}}}, "'label' of 'smoker' must be a text"),
+    ({"features": {"smoker": {"states": 0}}}, "'states' of 'smoker' must be an object"),
+    ({"features": {"smoker": {"cost": 10**400}}}, "must be a number above 0, got 1000"),
     ({"outcome": "il"}, "the outcome 'il' is not a class of the model; did you mean"),
     ({"wanted": "wel"}, "the wanted class 'wel' is not a class of the model; did you"),
     ({"phrases": {"sick": "x"}}, "'phrases' have no key 'sick'; there are: "),
@@ -89,6 +95,16 @@ def test_words_without_meaning_are_refused_in_a_sentence() -> None:
             explorer_html(MODEL, words=words)
 
     check_each(WRONG, check)
+
+
+def test_words_that_are_null_or_empty_are_left_out() -> None:
+    of_smoker = {"label": "", "states": {"y": None, "n": ""}, "cost": None}
+    empty = {"cases": "", "phrases": None, "outcome": None}
+    words = {**empty, "features": {"smoker": of_smoker}}
+    for given in (words, {**empty, "features": None}):
+        content = content_of(explorer_html(MODEL, words=given))
+        assert content["words"] == {}
+        assert not content["variables"][1].get("words")
 
 
 def test_names_of_rare_states_do_not_come_into_a_page_by_their_words() -> None:

@@ -18,6 +18,7 @@ from bayleaf.cpds.smoothing import Dirichlet, Lidstone, Smoothing, resolve_smoot
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.partial_values import single_states
+from bayleaf.data.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import to_columns
 from bayleaf.inference.encoded_rows import read_rows
 from bayleaf.io.exports.packing import packed, packed_codes
@@ -53,7 +54,7 @@ def editing_content(saved: SavedModel, table: Any, smoothing: Smoothing) -> Cont
     document = _document(saved)
     _check_editable(document, smoothing)
     domain = saved.predictor.model.domain
-    frame = nw.from_native(table, eager_only=True)
+    frame = _frame(table)
     if len(frame) > _MAX_EDITED:
         raise ValueError(
             f"a page can edit over {_MAX_EDITED} rows, but the table has {len(frame)}; "
@@ -67,8 +68,7 @@ def editing_content(saved: SavedModel, table: Any, smoothing: Smoothing) -> Cont
             f"{quoted(target.name)}"
         )
     encoder = saved.predictor.encoder
-    features = frame.select([named[str(name)] for name in encoder.column_names])
-    codes = encoder.transform(to_columns(features.to_native())).codes
+    codes = encoder.transform(_feature_columns(frame, named, encoder)).codes
     cuts, columns = [], []
     for place, variable in enumerate(domain.variables[:-1]):
         own = codes.column(place).astype(np.int64)
@@ -246,34 +246,33 @@ def rows_content(table: Any, explored: PageModel) -> dict[str, Any]:
     table is not a data frame.
     """
     domain, encoder = explored.model.domain, explored.encoder
-    try:
-        frame = nw.from_native(table, eager_only=True)
-    except TypeError:
-        raise ValueError(
-            f"rows must be a data frame, got a {type(table).__name__}"
-        ) from None
+    frame = _frame(table)
     named = {str(name): name for name in frame.columns}
     if encoder is None or not explored.has_target:
         known = [v for v in range(len(domain)) if str(domain[v].name) in named]
+        if not known:
+            raise ValueError(
+                "the rows have no column of the model, such as "
+                f"{quoted(domain[0].name)}; give other rows"
+            )
         frame = frame.head(MOST_ROWS)
         return _packed(known, [_state_codes(frame, named, domain[v]) for v in known])
-    wanted = [str(name) for name in encoder.column_names]
-    missing = [name for name in wanted if name not in named]
-    if missing:
-        raise ValueError(
-            f"the rows to show have no column {quoted(missing[0])}, which the model "
-            "was trained on; add it"
-        )
-    features = frame.select([named[name] for name in wanted]).to_native()
-    codes = single_states(encoder.transform(to_columns(features)).rows, _SINGLE)
+    parts = _feature_columns(frame, named, encoder)
+    codes = single_states(encoder.transform(parts).rows, _SINGLE)
     columns = [codes.column(feature) for feature in range(codes.n_variables)]
     places = list(range(codes.n_variables))
     target, numbers = domain[-1], None
     if explored.task == REGRESSOR:
         if str(target.name) in named:
             numbers = _numbers(frame[named[str(target.name)]])
+            if numbers is None:
+                raise _wrong_target(target, "numbers alone")
+            numbers[~np.isfinite(numbers)] = np.nan
     elif str(target.name) in named and target.kind == "nominal":
-        columns.append(_state_codes(frame, named, target))
+        labels = _state_codes(frame, named, target)
+        if (labels < 0).all() and len(frame[named[str(target.name)]].drop_nulls()):
+            raise _wrong_target(target, f"classes such as {quoted(target.label(0))}")
+        columns.append(labels)
         places.append(len(domain) - 1)
     cards = [domain[place].n_states for place in places]
     content = _packed(
@@ -293,6 +292,36 @@ def rows_content(table: Any, explored: PageModel) -> dict[str, Any]:
             ]
         return content | {"suggested": suggested}
     return content | {"suggested": _suggested(columns, domain, explored)}
+
+
+def _frame(table: Any) -> Any:
+    """A table as narwhals takes it; ValueError if it is not a data frame."""
+    try:
+        return nw.from_native(table, eager_only=True)
+    except TypeError:
+        raise ValueError(
+            f"rows must be a data frame, got a {type(table).__name__}"
+        ) from None
+
+
+def _feature_columns(frame: Any, named: dict[str, Any], encoder: TableEncoder) -> Any:
+    """The columns of training; ValueError if one is missing."""
+    wanted = [str(name) for name in encoder.column_names]
+    missing = [name for name in wanted if name not in named]
+    if missing:
+        raise ValueError(
+            f"the rows have no column {quoted(missing[0])}, which the model was "
+            "trained on; add it"
+        )
+    return to_columns(frame.select([named[name] for name in wanted]).to_native())
+
+
+def _wrong_target(target: Variable, values: str) -> ValueError:
+    """What to raise for a target whose cells are not those that a model predicts."""
+    return ValueError(
+        f"column {quoted(target.name)} of the rows must hold {values}, as in training; "
+        "correct it, or leave it out"
+    )
 
 
 def _suggested(

@@ -709,7 +709,12 @@ def published_predictor(predictor: Predictor, min_count: int) -> tuple[Predictor
             "min_count needs the numbers of training rows behind a model, which this "
             "one does not keep; explore a classifier that was fitted and saved here"
         )
-    unnamed, _ = _known_states(predictor, min_count)
+    unnamed, rows = _known_states(predictor, min_count)
+    if min_count > (n_rows := round(float(rows[-1].sum()))):
+        raise ValueError(
+            f"min_count must be at most {n_rows}, the number of training rows, got "
+            f"{min_count}"
+        )
     base, rounding = _rounding(predictor.model, support, min_count)
     rounded = predictor.model.drawn(_unsmoothed(support), rounding)
     domain = masked_domain(rounded.domain, unnamed)

@@ -6,8 +6,8 @@ of them may be changed, is not in the data.
 
 from __future__ import annotations
 
-import math
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -93,8 +93,8 @@ def add_words(
     _check_keys(words, known, "the words of a page")
     target = domain.variables[-1]
     added: Content = {}
-    if cases := words.get("cases"):
-        added["cases"] = _text(cases, "'cases'")
+    if cases := _text(words.get("cases"), "'cases'"):
+        added["cases"] = cases
     for key, what in {"outcome": "outcome", "wanted": "wanted class"}.items():
         if (label := words.get(key)) is None:
             continue
@@ -105,11 +105,10 @@ def add_words(
                 f"{near_names(str(label), labels)}"
             )
         added[key] = labels.index(str(label))
-    if phrases := words.get("phrases"):
-        added["phrases"] = _by_state(phrases, target, "'phrases'")
+    if phrases := _by_state(words.get("phrases"), target, "'phrases'"):
+        added["phrases"] = phrases
     content["words"] = added
-    features = words.get("features", {})
-    _check(features, Mapping, "'features'", "an object")
+    features = _object(words.get("features"), "'features'")
     variables = {str(v.name): v for v in domain.variables}
     _check_keys(features, variables, "'features'")
     for shown in content["variables"]:
@@ -163,26 +162,27 @@ def _feature_words(about: Any, variable: Variable) -> Content:
     _check_keys(about, _OF_FEATURE, f"the words of {name}")
     feature: Content = {}
     for key in _TEXTS:
-        if text := about.get(key):
-            feature[key] = _text(text, f"{key!r} of {name}")
+        if text := _text(about.get(key), f"{key!r} of {name}"):
+            feature[key] = text
     for key in _NUMBERS:
         if (number := about.get(key)) is not None:
             is_number = isinstance(number, int | float) and not isinstance(number, bool)
-            if not is_number or not (number > 0 and math.isfinite(number)):
+            if not is_number or not 0 < number <= sys.float_info.max:
                 raise ValueError(
                     f"{key!r} of {name} must be a number above 0, got {quoted(number)}"
                 )
             feature[key] = number
-    if states := about.get("states"):
-        feature["states"] = _by_state(states, variable, f"'states' of {name}")
+    if states := _by_state(about.get("states"), variable, f"'states' of {name}"):
+        feature["states"] = states
     return feature
 
 
 def _by_state(texts: Any, variable: Variable, what: str) -> dict[str, str]:
-    """A text for states, by their labels."""
-    _check(texts, Mapping, what, "an object")
-    _check_keys(texts, _labels(variable), what)
-    return {label: _text(text, f"{label!r} of {what}") for label, text in texts.items()}
+    """A text for states, by their labels, without those that are empty."""
+    given = _object(texts, what)
+    _check_keys(given, _labels(variable), what)
+    checked = {label: _text(t, f"{label!r} of {what}") for label, t in given.items()}
+    return {label: text for label, text in checked.items() if text}
 
 
 def _check_keys(given: Mapping[str, Any], known: Iterable[str], what: str) -> None:
@@ -202,10 +202,17 @@ def _check(value: Any, kind: type, what: str, name: str) -> None:
 
 
 def _text(value: Any, what: str) -> str:
-    """A text; ValueError if it is not one."""
-    _check(value, str, what, "a text")
-    text: str = value
+    """A text, empty where there is none; ValueError for anything else."""
+    text: str = "" if value is None else value
+    _check(text, str, what, "a text")
     return text
+
+
+def _object(value: Any, what: str) -> Mapping[str, Any]:
+    """A mapping, empty where there is none; ValueError for anything else."""
+    values: Mapping[str, Any] = {} if value is None else value
+    _check(values, Mapping, what, "an object")
+    return values
 
 
 def _phrase(target: Variable, label: str) -> str:

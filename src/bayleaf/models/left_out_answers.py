@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -81,17 +81,14 @@ def class_cases(
 
     `proba` (n_rows, n_classes) is NaN in rows that are not to be suggested.
     """
-    is_known = ~np.isnan(proba).any(axis=1)
-    kinds = {"clear": is_known, "undecided": is_known}
+    highest = proba.max(axis=1)
+    ranks = {"clear": highest}
     if is_right is not None:
-        kinds |= {"clear": is_known & is_right, "wrong": is_known & ~is_right}
-    cases = {}
-    for kind, is_kind in kinds.items():
-        if is_kind.any():
-            highest = np.where(is_kind, proba.max(axis=1), np.nan)
-            choose = np.nanargmin if kind == "undecided" else np.nanargmax
-            cases[kind] = int(choose(highest))
-    return cases
+        ranks = {
+            "clear": np.where(is_right, highest, np.nan),
+            "wrong": np.where(is_right, np.nan, highest),
+        }
+    return _first_of_each(ranks | {"undecided": -highest})
 
 
 def number_cases(means: Floats, numbers: Floats | None = None) -> dict[str, int]:
@@ -99,15 +96,21 @@ def number_cases(means: Floats, numbers: Floats | None = None) -> dict[str, int]
 
     `means` (n_rows,) are NaN in rows that are not to be suggested.
     """
-    means = means.copy()
     ranks = {"low": -means, "high": means}
     if numbers is not None:
         ranks = {"wrong": np.abs(numbers - means)} | ranks
-    cases = {}
+    return _first_of_each(ranks)
+
+
+def _first_of_each(ranks: Mapping[str, Floats]) -> dict[str, int]:
+    """The row of highest rank (n_rows,) of each kind that no kind before it has.
+
+    The wrong one comes last; a row of NaN is of no kind.
+    """
+    cases: dict[str, int] = {}
     for kind, rank in ranks.items():
-        figures = np.where(np.isnan(means), np.nan, rank)
+        figures = rank.copy()
+        figures[list(cases.values())] = np.nan
         if not np.isnan(figures).all():
             cases[kind] = int(np.nanargmax(figures))
-            # No row is suggested twice.
-            means[cases[kind]] = np.nan
     return dict(sorted(cases.items(), key=lambda case: case[0] == "wrong"))

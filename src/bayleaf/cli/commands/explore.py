@@ -117,5 +117,5 @@ def _words(path: Path) -> Any:
     """The words in a JSON file; ValueError with the line of what is not JSON."""
     try:
         return json.loads(path.read_text(encoding="utf-8-sig"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"file {quoted(path.name)} holds no JSON: {error}") from None
