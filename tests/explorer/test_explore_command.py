@@ -6,6 +6,8 @@ import webbrowser
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
+import pyarrow
+import pyarrow.compute
 import pyarrow.csv
 import pytest
 
@@ -101,6 +103,30 @@ def test_rows_and_training_rows_go_into_the_page(
         for options in (command, [*command[:4], "--edit", rows]):
             assert main(options) == 2
             assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("model", ["auto", "regressor"])
+def test_a_page_knows_the_rows_of_a_fit_that_left_out_those_without_outcome(
+    model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    X, y = table()
+    number = pyarrow.array(range(len(y))).cast("float64")
+    target = pyarrow.array(y if model == "auto" else number)
+    is_known = pyarrow.array([row % 9 > 0 for row in range(len(y))])
+    target = pyarrow.compute.if_else(is_known, target, None)
+    data = str(tmp_path / "rows.csv")
+    pyarrow.csv.write_csv(X.append_column("target", target), data)
+    path, page = str(tmp_path / "model.json"), tmp_path / "page.html"
+    few = ["--n-networks", "1", "--max-parents", "0"]
+    fit = ["fit", data, "--target", "target", "--model", model, *few, "-o", path]
+    assert main(fit) == 0
+    assert main(["explore", path, "--rows", data, "-o", str(page)]) == 0
+    rows = content_of(page.read_text("utf-8"))["rows"]
+    assert rows["n"] == len(y)
+    assert len(rows["suggested"]) == 3
+    for case in rows["suggested"]:
+        assert case["seen"] is False
+        assert is_known[case["row"]].as_py()
 
 
 def test_a_least_count_above_all_rows_is_refused(

@@ -259,39 +259,33 @@ def rows_content(table: Any, explored: PageModel) -> dict[str, Any]:
         return _packed(known, [_state_codes(frame, named, domain[v]) for v in known])
     parts = _feature_columns(frame, named, encoder)
     codes = single_states(encoder.transform(parts).rows, _SINGLE)
-    columns = [codes.column(feature) for feature in range(codes.n_variables)]
-    places = list(range(codes.n_variables))
-    target, numbers = domain[-1], None
-    if explored.task == REGRESSOR:
-        if str(target.name) in named:
-            numbers = _numbers(frame[named[str(target.name)]])
-            if numbers is None:
+    columns: list[Any] = [codes.column(v) for v in range(codes.n_variables)]
+    target, recorded = domain[-1], {}
+    outcomes, is_known = None, np.zeros(codes.n_rows, dtype=bool)
+    if str(target.name) in named:
+        cells = frame[named[str(target.name)]]
+        if explored.task == REGRESSOR:
+            outcomes = _numbers(cells)
+            if outcomes is None:
                 raise _wrong_target(target, "numbers alone")
-            numbers[~np.isfinite(numbers)] = np.nan
-    elif str(target.name) in named and target.kind == "nominal":
-        labels = _state_codes(frame, named, target)
-        if (labels < 0).all() and len(frame[named[str(target.name)]].drop_nulls()):
-            raise _wrong_target(target, f"classes such as {quoted(target.label(0))}")
-        columns.append(labels)
-        places.append(len(domain) - 1)
-    cards = [domain[place].n_states for place in places]
-    content = _packed(
-        places,
-        [
-            np.where(own >= k, -1, own)[:MOST_ROWS]
-            for own, k in zip(columns, cards, strict=True)
-        ],
-    )
-    if explored.task == REGRESSOR:
-        suggested = _suggested_numbers(columns, domain.cards[:-1], numbers, explored)
-        if numbers is not None:
-            shown = numbers[:MOST_ROWS]
-            known = np.isfinite(shown).tolist()
-            content["recorded"] = [
-                n if is_known else None for n, is_known in zip(shown.tolist(), known)
-            ]
-        return content | {"suggested": suggested}
-    return content | {"suggested": _suggested(columns, domain, explored)}
+            is_known = np.isfinite(outcomes)
+            pairs = zip(outcomes[:MOST_ROWS].tolist(), is_known.tolist())
+            recorded = {"recorded": [n if known else None for n, known in pairs]}
+        else:
+            outcomes = _state_codes(frame, named, target)
+            is_known = outcomes >= 0
+            if not is_known.any() and len(cells.drop_nulls()):
+                some = f"classes such as {quoted(target.label(0))}"
+                raise _wrong_target(target, some)
+    suggested = _suggested(columns, outcomes, is_known, explored)
+    if outcomes is not None and explored.task != REGRESSOR:
+        columns.append(outcomes)
+    shown = [
+        np.where(own >= k, -1, own)[:MOST_ROWS]
+        for own, k in zip(columns, domain.cards, strict=False)
+    ]
+    content = _packed(range(len(columns)), shown)
+    return content | recorded | {"suggested": suggested}
 
 
 def _frame(table: Any) -> Any:
@@ -325,62 +319,56 @@ def _wrong_target(target: Variable, values: str) -> ValueError:
 
 
 def _suggested(
-    columns: Sequence[Any], domain: Domain, explored: PageModel
+    features: Sequence[Any], outcomes: Any, is_known: Any, explored: PageModel
 ) -> list[dict[str, Any]]:
     """A clear, an undecided and, if outcomes are recorded, a wrong case.
 
-    Chosen by posteriors learned without the row where these are known; otherwise by
-    the model's own, which has learned from the row (`seen`) or may have (None).
+    Of a number a low, a high and a badly expected one. Chosen by answers learned
+    without the row where these are known; otherwise by the model's own, which has
+    learned from the row (`seen`) or may have (None). Where the outcome of a row is
+    known (`is_known`), those of others, which fits leave out, are not looked at.
     """
-    if not len(columns[0]):
+    if not len(is_known):
         return []
-    features, cards = columns[: len(domain) - 1], domain.cards
-    has_label = len(columns) == len(domain) and (columns[-1] >= 0).all()
-    proba, seen = None, None
-    if has_label:
-        proba = explored.left_out(Codes.from_columns(columns, cards))
-    if proba is not None:
-        seen = bool(np.isnan(proba[:MOST_ROWS]).all())
-    if proba is None or seen:
-        first = [column[:MOST_ROWS] for column in features]
-        proba = explored.scorer.proba(Codes.from_columns(first, cards[:-1]))
-    proba = proba[:MOST_ROWS]
-    is_right = None
-    if has_label:
-        is_right = explored.scorer.choose(proba) == columns[-1][: len(proba)]
-    return [
-        {"kind": kind, "row": row, "posterior": proba[row].tolist(), "seen": seen}
-        for kind, row in class_cases(proba, is_right).items()
-    ]
-
-
-def _suggested_numbers(
-    columns: Sequence[Any],
-    cards: tuple[int, ...],
-    numbers: Floats | None,
-    explored: PageModel,
-) -> list[dict[str, Any]]:
-    """Cases of a low, a high and, if numbers are recorded, a badly expected number.
-
-    Chosen by distributions learned without the row where these are known; otherwise by
-    the model's own (`seen` as of classes).
-    """
-    answers, seen = None, None
-    if numbers is not None:
-        answers = explored.left_out(Codes.from_columns(columns, cards), numbers)
-        seen = None if answers is None else False
-    if answers is None:
-        first = [column[:MOST_ROWS] for column in columns]
-        given = explored.scorer.distributions(Codes.from_columns(first, cards))
-        answers = np.column_stack([given.mean, given.interval(0.9)])
-    answers = answers[:MOST_ROWS]
-    recorded = None if numbers is None else numbers[:MOST_ROWS]
+    cards, is_number = explored.model.domain.cards, explored.task == REGRESSOR
+    rows, answers, seen = np.arange(len(is_known)), None, None
+    has_outcome = is_known[:MOST_ROWS].any()
+    if has_outcome:
+        rows = np.flatnonzero(is_known)
+        outcomes, parts = outcomes[rows], [column[rows] for column in features]
+        if is_number:
+            answers = explored.left_out(Codes.from_columns(parts, cards[:-1]), outcomes)
+        else:
+            answers = explored.left_out(Codes.from_columns([*parts, outcomes], cards))
+    first = rows[rows < MOST_ROWS]
+    if answers is not None:
+        answers = answers[: len(first)]
+        seen = bool(np.isnan(answers).all())
+    if answers is None or seen:
+        parts = [column[first] for column in features]
+        answers = _own_answers(explored, Codes.from_columns(parts, cards[:-1]))
+    shown = outcomes[: len(first)] if has_outcome else None
+    if is_number:
+        found = number_cases(answers[:, 0], shown)
+    else:
+        is_right = explored.scorer.choose(answers) == shown if has_outcome else None
+        found = class_cases(answers, is_right)
     cases = []
-    for kind, row in number_cases(answers[:, 0], recorded).items():
-        mean, *interval = answers[row].tolist()
-        case = {"kind": kind, "row": row, "mean": mean, "interval": interval}
-        cases.append(case | {"seen": seen})
+    for kind, row in found.items():
+        mean, *interval = posterior = answers[row].tolist()
+        figures = {"mean": mean, "interval": interval}
+        figures = figures if is_number else {"posterior": posterior}
+        cases.append({"kind": kind, "row": int(first[row]), **figures, "seen": seen})
     return cases
+
+
+def _own_answers(explored: PageModel, codes: Codes) -> Floats:
+    """What a model itself answers to rows, as `PageModel.left_out` gives it."""
+    scorer = explored.scorer
+    if explored.task != REGRESSOR:
+        return np.asarray(scorer.proba(codes))
+    given = scorer.distributions(codes)
+    return np.column_stack([given.mean, given.interval(0.9)])
 
 
 def _state_codes(frame: Any, named: dict[str, Any], variable: Variable) -> Any:
