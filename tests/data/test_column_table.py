@@ -75,6 +75,15 @@ def test_names_stand_whole_and_above_their_line_where_they_are_long() -> None:
         assert head.index("read as") == line.index("nominal")
 
 
+def test_tables_fit_narrow_terminals() -> None:
+    table = pd.DataFrame({"a": ["red", "blue"] * 6, "twelve_signs": ["yes", "no"] * 6})
+    columns = NaiveBayesClassifier().fit(table, [0, 1] * 6).columns_
+    for width in (44, 60, 61):
+        head, *lines = columns.lines(width=width)
+        assert max(map(len, (head, *lines))) <= width
+        assert head.index("read as") == lines[0].index("nominal")
+
+
 def test_a_name_longer_than_a_line_is_wrapped() -> None:
     name = "name" * 25
     columns = NaiveBayesClassifier().fit(pd.DataFrame({name: ["a", "b"]}), [0, 1])
