@@ -41,8 +41,9 @@ def check(
     Parameters
     ----------
     target
-        Column with the class; numbers are then cut as its classes ask. Of a target of
-        fractional numbers, they are cut as the regressor cuts them.
+        Column with the class; numbers are then cut as naive Bayes cuts them (averaged
+        KDB, the default of fit, draws cut points of its own). Of a target of fractional
+        numbers, they are cut as the regressor cuts them.
     plan
         Print how the texts of each column become values, in JSON that fit --plan takes.
     """
