@@ -24,8 +24,8 @@ _STRENGTHS = (1.0, 2.0, 8.0)
 _BEND = 0.4
 # Width of the whole in its height, if the parts allow it.
 _ASPECT = 1.6
-# That of drawings that were wider than a page.
-_PAGE_SHAPE = 2.2
+# Those tried in turn for drawings that are wider than a page.
+_PAGE_SHAPES = (2.2, 1.5, 1.1, 0.77, 0.55)
 # A bend's room where layers are folded and many arcs pass one: the gap narrows.
 _FOLDED_BEND = -0.5
 # Widths of rows that are tried to fold layers, from the widest layer down.
@@ -138,10 +138,12 @@ def _on_page(
     shape: float | None,
     page: float,
 ) -> Drawing:
-    """A layered drawing, folded if it has no shape and is wider than a page."""
+    """A layered drawing, folded ever higher if it has no shape and exceeds a page."""
     drawing = layered_drawing(boxes, arcs, gap=gap, shape=shape)
-    if shape is None and drawing.width > page:
-        return layered_drawing(boxes, arcs, gap=gap, shape=_PAGE_SHAPE)
+    for page_shape in _PAGE_SHAPES if shape is None else ():
+        if drawing.width <= page:
+            break
+        drawing = layered_drawing(boxes, arcs, gap=gap, shape=page_shape)
     return drawing
 
 

@@ -31,10 +31,10 @@ _HALF_WIDE, _AROUND, _MAX_STATES, _BAR_NAME = 80.0, 18.0, 7, 16
 # Height of a line of a name, and letters of it that are drawn at all.
 _TEXT, _MAX_NAME = 13.0, 200
 _NARROW, _WIDE = frozenset(" fijlrt.,:;'|!()[]-"), frozenset("mwMW@%")
-# Narrow windows make networks smaller, but not their letters of 12 pixels below 9.
+# Narrow windows make networks smaller, but not their letters of 12 pixels below 11.
 # With bars, those that a telephone would scroll even so are marked: lists take their
 # place.
-_SMALLEST, _TELEPHONE = 0.75, 480.0
+_SMALLEST, _TELEPHONE = 11 / 12, 480.0
 # A picture of more nodes has no room for names, one of more arcs shows nothing.
 _MOST_NODES, _MOST_ARCS = 150, 220
 # Of arcs with weights, three are drawn for two nodes, or this many.
