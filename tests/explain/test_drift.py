@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -266,6 +267,10 @@ def test_without_the_class_features_are_compared(model: KDBClassifier) -> None:
     assert len(told.variables) == 7
     assert not told.families
     assert "no column 'class'" in told.remark
+    # Bars of what may be chance are as short as their bits.
+    widths = re.findall(r"<i [^>]*width:([\d.]+)%", told._repr_html_())
+    bits = [100 * one.deviation.bits for one in told.ranked_variables()]
+    assert [float(width) for width in widths] == pytest.approx(bits, abs=0.006)
     assert "bits" in drawn(told).get_xlabel()
 
 

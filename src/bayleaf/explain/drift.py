@@ -183,6 +183,8 @@ class Drift(Result):
     def document(self) -> Document:
         """Variables and families as tables."""
         variables, families = self.ranked_variables(), self.ranked_families()
+        # What is chance fills no bar.
+        whole = None if self._changed() else 1.0
         parts: list[Part] = [
             Table(
                 ("name", *_HEADS, "unknown"),
@@ -191,12 +193,13 @@ class Drift(Result):
                     for v in variables
                 ],
                 bars=[_bar(v.deviation) for v in variables],
+                whole=whole,
             )
         ]
         if families:
             rows = [(_family(f), *_figures(f.deviation)) for f in families]
             bars = [_bar(f.deviation) for f in families]
-            parts.append(Table(("family", *_HEADS), rows, bars=bars))
+            parts.append(Table(("family", *_HEADS), rows, bars=bars, whole=whole))
         if self.remark:
             parts.append(self.remark)
         return Document(self.verdict, parts)

@@ -74,8 +74,9 @@ _PAGE_STYLE = (
     ".bayleaf-picture thead th{border-bottom:1px solid currentColor;"
     "font-size:.9em;vertical-align:bottom}"
 )
-# Longer tables with bars are cut at their end, longer names in their middle.
-_MAX_BARS, _MAX_CELL = 30, 200
+# Longer tables with bars are cut at their end, longer cells, rules among them, in
+# their middle.
+_MAX_BARS, _MAX_CELL = 30, 2000
 # Characters of a paragraph.
 MAX_WORDS = 4000
 # The last are those of code in the documentation.
