@@ -196,6 +196,14 @@ def test_bars_are_the_groups_of_the_test() -> None:
         assert right - 0.2 <= end <= right
 
 
+def test_names_of_32_letters_are_whole() -> None:
+    names = ["HistGradientBoosting, calibrated", "nb", "tan"]
+    ranks = dict(zip(names, (1.0, 2.0, 3.0), strict=True))
+    ax = critical_difference(ranks, n_datasets=200)
+    texts = [text.get_text() for text in ax.texts]
+    assert f"{names[0]}  1.00" in texts
+
+
 def test_the_ruler_is_as_long_as_the_critical_difference() -> None:
     test = ten_models()
     ax = critical_difference(test, level=0.1)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# Share of the width on each side that names take.
-_MARGIN = 0.33
+# Share of the width on each side that names take, with their ranks, and the most.
+_MARGIN, _WIDEST_MARGIN, _TAIL = 0.33, 0.4, "  0.00"
 # Heights in rows of names: from the axis to the first bar, and between bars.
 _FIRST_BAR, _BAR_GAP = 0.5, 0.4
 
@@ -282,8 +282,11 @@ def critical_difference(
     n_left = (len(names) + 1) // 2
     top = _FIRST_BAR + _BAR_GAP * (max(tiers, default=-1) + 1) + 0.5
     ax = style.axes_for(ax, 7.0, 0.62 + 0.24 * (top + n_left), bare=True)
-    span = (high - low) / (1 - 2 * _MARGIN)
-    ax.set_xlim(low - _MARGIN * span, high + _MARGIN * span)
+    points = style.axes_inches(ax)[0] * 72 * 0.92
+    widest = max(style.text_width(f"{name}{_TAIL}") for name in names)
+    margin = min(max(_MARGIN, widest / points + 0.03), _WIDEST_MARGIN)
+    span = (high - low) / (1 - 2 * margin)
+    ax.set_xlim(low - margin * span, high + margin * span)
     ax.set_ylim(top + n_left - 0.4, -2.6)
     ax.set_axis_off()
     _draw_axis(ax, low, high, least, f"critical difference {least:.2f}")
@@ -300,7 +303,7 @@ def critical_difference(
             zorder=3,
             gid=f"group {tier}",
         )
-    _draw_names(ax, names, values, n_left, top)
+    _draw_names(ax, names, values, n_left, top, margin)
     return ax
 
 
@@ -364,17 +367,22 @@ def _draw_axis(ax: Axes, low: int, high: int, least: float, told: str) -> None:
 
 
 def _draw_names(
-    ax: Axes, names: Sequence[str], values: Sequence[float], n_left: int, top: float
+    ax: Axes,
+    names: Sequence[str],
+    values: Sequence[float],
+    n_left: int,
+    top: float,
+    margin: float,
 ) -> None:
     """Each name on a row of its own at one side, with a line from its rank."""
     left, right = ax.get_xlim()
     span = right - left
-    points = style.axes_inches(ax)[0] * 72 * (_MARGIN - 0.03) * 0.92
+    points = style.axes_inches(ax)[0] * 72 * (margin - 0.03) * 0.92
     for place, (name, value) in enumerate(zip(names, values, strict=True)):
         is_left = place < n_left
         row = place if is_left else len(names) - 1 - place
         height = top + row
-        side = _MARGIN - 0.02
+        side = margin - 0.02
         edge = left + side * span if is_left else right - side * span
         ax.plot(
             [value, value, edge],
