@@ -95,12 +95,21 @@ def test_long_words_break_in_the_middle() -> None:
     assert texts == ["Beratungsgespräche", "laut Ur-", "Mietvertrag-Neu"]
     svg, _ = network_svg(
         {
-            "nodes": [{"name": "Beratungsgespräch_im Büro", "kind": "feature"}],
+            "nodes": [
+                {
+                    "name": "Beratungsgespräch_über Rückzahlungsverhalten",
+                    "kind": "feature",
+                }
+            ],
             "arcs": [],
             "n_arcs_left_out": 0,
         }
     )
-    assert re.findall(r">([^<>]+)</text>", svg) == ["Beratungs", "gespräch im Büro"]
+    assert re.findall(r">([^<>]+)</text>", svg) == [
+        "Beratungsgespräch",
+        "über Rückzahlung",
+        "sverhalten",
+    ]
 
 
 def test_names_are_escaped_on_the_node_and_in_its_title() -> None:

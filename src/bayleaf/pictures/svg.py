@@ -272,14 +272,14 @@ def _lines(name: Any) -> list[str]:
 
 
 def _wrapped(text: str, most: int) -> list[str]:
-    """Lines of at most so many letters; longer words break into equal parts."""
+    """Lines of about so many letters; words of three more break into equal parts."""
 
     def broken(word: re.Match[str]) -> str:
         size = math.ceil(len(word[0]) / math.ceil(len(word[0]) / most))
         return textwrap.fill(word[0], size)
 
-    pieces = re.sub(rf"[^\s-]{{{most + 1},}}", broken, text)
-    return textwrap.wrap(pieces, most) or [text]
+    pieces = re.sub(rf"[^\s-]{{{most + 3},}}", broken, text)
+    return textwrap.wrap(pieces, most, break_long_words=False) or [text]
 
 
 def _squeezed(line: str, room: float) -> str:
