@@ -886,14 +886,14 @@ def test_intervals_are_credible_intervals_of_the_model(open_cockpit: Any) -> Non
     rows = pa.table({name: pa.array(own) for name, own in X.items()})
     codes = rows_of(model, rows)
     variances = model.model_._levels(codes).variance()
-    intervals = credible_intervals(model, rows, n_draws=20_000, random_state=0)
+    intervals = credible_intervals(model, rows)
     for row, interval in enumerate(intervals):
         states = [int(codes.column(v)[row]) for v in range(len(COLUMNS))]
         known = [s if X[c][row] is not None else -1 for c, s in zip(COLUMNS, states)]
         variance, found, widths = page.evaluate(computed, known)
         np.testing.assert_allclose(variance, variances[row], atol=1e-9)
         ends = [interval.classes[1].low, interval.classes[1].high]
-        np.testing.assert_allclose([found["low"], found["high"]], ends, atol=0.01)
+        np.testing.assert_allclose([found["low"], found["high"]], ends, atol=1e-9)
         if row == 1:
             # One thing is known: its term varies as the answer does.
             width = 1.959963984540054 * np.sqrt(variances[row].sum())
@@ -1117,7 +1117,7 @@ def test_intervals_of_many_classes_are_drawn(open_cockpit: Any) -> None:
     page = open_cockpit(explorer_html(case.model))
     X, _ = table()
     rows = X.slice(0, 3)
-    intervals = credible_intervals(case.model, rows, n_draws=20_000, random_state=0)
+    intervals = credible_intervals(case.model, rows, n_draws=4000)
     codes = rows_of(case.model, rows)
     for row, interval in enumerate(intervals):
         states = [int(codes.column(v)[row]) for v in range(6)]
@@ -1133,7 +1133,7 @@ def test_intervals_of_many_classes_are_drawn(open_cockpit: Any) -> None:
         target, ends = found
         own = interval.classes[target]
         np.testing.assert_allclose(
-            [ends["low"], ends["high"]], [own.low, own.high], atol=0.06
+            [ends["low"], ends["high"]], [own.low, own.high], atol=1e-9
         )
 
 

@@ -152,7 +152,11 @@ def decision_changes(
 
     cards = codes.cards
     missing = [v for v, card in enumerate(cards) if codes.column(v)[0] >= card]
-    now, posterior, uniform = decision(codes), predictor.proba(codes)[0], _uniform(7)
+    now, posterior, uniform = (
+        decision(codes),
+        predictor.proba(codes)[0],
+        uniform_numbers(7),
+    )
     n_changed = n_drawn = 0
     while n_drawn < n_draws:
         label, case = _drawn(posterior, uniform), codes
@@ -179,7 +183,7 @@ def _shares(model: ClassModel, rows: Codes, feature: int, label: int) -> Floats:
     return model.state_proba(rows, feature, certain)
 
 
-def _uniform(seed: int) -> Iterator[float]:
+def uniform_numbers(seed: int) -> Iterator[float]:
     """Numbers from 0 to 1 by mulberry32, as pages draw them."""
     mask, state = 0xFFFFFFFF, seed
     while True:

@@ -492,21 +492,13 @@ class AveragedKDBModel(ClassModel):
         tables = replace(self, networks=networks, state_counts=counts)
         return replace(tables, linear=None, curves=None, trees=None)
 
-    def sample_log_scores(
-        self,
-        codes: Codes,
-        support: SupportCounts,
-        n_draws: int,
-        rng: np.random.Generator,
-    ) -> Floats:
-        """Class log scores under draws, shape (n_draws, n_rows, n_classes).
+    def score_variance(self, codes: Codes) -> Floats:
+        """Variance of class log scores, nats squared, shape (n_rows, n_classes).
 
         Sums over features are taken as normal; see `AverageLevels.variance`. What
         numbers say as numbers is as sure as its densities tell, and stays.
         """
-        variance = self._levels(codes).variance()
-        noise = rng.standard_normal((n_draws, *variance.shape))
-        return np.asarray(self.class_log_scores(codes) + noise * np.sqrt(variance))
+        return self._levels(codes).variance()
 
     def term_deviation(self, codes: Codes, feature: int) -> Floats:
         """Standard deviation of a feature's term, nats, shape (n_rows, n_classes)."""

@@ -175,6 +175,13 @@ class ClassModel(ABC):
         joint = np.exp(log_normalize(scores.reshape(1, -1)))
         return np.asarray(joint.reshape(scores.shape).sum(axis=1))
 
+    def score_variance(self, codes: Codes) -> Floats | None:
+        """Variance of class log scores, nats squared; None where they are not normal.
+
+        By the counts behind them, shape (n_rows, n_classes).
+        """
+        return None
+
     def term_deviation(self, codes: Codes, feature: int) -> Floats | None:
         """Standard deviation of a feature's term, nats; None where scores have none.
 

@@ -49,7 +49,12 @@ class Outcome {
     const drawn = Float64Array.from({ length: DRAWS }, () =>
       Math.exp(logNormalized(logs.map((log, label) => log + deviations[label] * normal()))[target]));
     drawn.sort();
-    const at = (share) => drawn[Math.round(share * (DRAWS - 1))];
+    // Between the draws around it, as NumPy's quantiles are.
+    const at = (share) => {
+      const place = share * (DRAWS - 1);
+      const [below, above] = [Math.floor(place), Math.ceil(place)].map((i) => drawn[i]);
+      return below + (place - Math.floor(place)) * (above - below);
+    };
     return { low: at(0.025), high: at(0.975) };
   }
 
