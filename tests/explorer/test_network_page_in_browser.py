@@ -6,6 +6,7 @@ import re
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 
 from bayleaf import BayesianNetworkEstimator, NaiveBayesClassifier
@@ -470,3 +471,45 @@ def test_a_heading_breaks_between_the_words_of_a_name(open_page: Any) -> None:
       return tops;
     }"""
     assert page.evaluate(lines) == [["Bayesian", 1], ["Network", 1], ["Estimator", 1]]
+
+
+def test_asking_for_a_variable_leaves_the_page_where_it_is(
+    alarm: str, open_page: Any
+) -> None:
+    page = open_page(alarm, viewport=NARROW, has_touch=True)
+    ask = page.get_by_role("combobox", name="Variable asked for")
+    ask.select_option(label="HYPOVOLEMIA")
+    page.get_by_text("HYPOVOLEMIA: ").first.wait_for()
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.scrollY") == 0
+    assert page.inner_text("#chosen-heading") == "HYPOVOLEMIA"
+
+
+def test_findings_that_hardly_fit_together_are_counted_in_times(
+    alarm: str, open_page: Any
+) -> None:
+    page = open_page(alarm)
+    page.evaluate(SET, ["HRBP", "HIGH"])
+    page.evaluate(SET, ["HREKG", "LOW"])
+    known = {"HRBP": "HIGH", "HREKG": "LOW"}
+    times = f"{np.exp(load_network('alarm').conflict(known)):.2g} times"
+    warning = page.locator("#conflict")
+    warning.get_by_text("hardly fit together").wait_for()
+    text = warning.inner_text()
+    assert f"hardly fit together: {times} less probable than if they had" in text
+    assert f"HRBP = HIGH ({times})" in text
+    assert "bits" not in text
+
+
+def test_a_finding_that_changes_nothing_multiplies_by_one(
+    alarm: str, open_page: Any
+) -> None:
+    page = open_page(alarm)
+    page.get_by_role("combobox", name="Variable asked for").select_option(
+        label="HYPOVOLEMIA"
+    )
+    page.evaluate(SET, ["HRBP", "HIGH"])
+    row = page.locator("#why-table tbody tr", has_text="HRBP = HIGH")
+    row.wait_for()
+    assert row.locator(".number").all_inner_texts() == ["×1", "×1"]
+    assert "no link to HYPOVOLEMIA here" in row.inner_text()

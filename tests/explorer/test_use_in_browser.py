@@ -327,7 +327,7 @@ def test_why_compares_any_states_along_open_ways(open_page: Any) -> None:
     assert f"low is {low / high:.3g} times as likely as high" in told
     rows = page.locator("#why-table tbody th").all_inner_texts()
     assert [row.split("\n") for row in rows[1:]] == [
-        ["c = y", "no open way"],
+        ["c = y", "no link to z here"],
         ["b = x", "b ← a → z"],
     ]
     before = page.locator("#why-table tbody tr").nth(2).locator(".number").first

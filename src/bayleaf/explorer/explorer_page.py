@@ -30,9 +30,10 @@ _OF_COCKPIT = "words are for the cockpit, which classifiers and regressors have"
 _OF_CHANGES = (
     "features to change are for What if, which classifiers and regressors have"
 )
-_MEASURE = (
+_FOR_PROGRAMMERS = (
     "bayleaf report MODEL TABLE --held-out measures how well this network predicts the "
-    "rows of a table."
+    "rows of a table.",
+    "network.causal_effect of Python computes what an action would do.",
 )
 _REFUSAL = "the explorer shows fitted models and networks, but was given"
 # Larger pages take a browser too long to open.
@@ -209,7 +210,7 @@ def explorer_html(
         raise ValueError(f"{_OF_CHANGES}, this is a {explored.name}")
     if explored.task == DENSITY:
         content["about"] = about_content(explored)
-        content["remarks"].append(_MEASURE)
+        content["remarks"] += _FOR_PROGRAMMERS
     if words is not None:
         if not explored.has_target:
             raise ValueError(f"{_OF_COCKPIT}, this is a {explored.name}")

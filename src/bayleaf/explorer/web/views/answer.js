@@ -127,10 +127,11 @@ class AnswerPanel {
   #tellConflict(found) {
     if (!found || found.total < TELLING_CONFLICT) return;
     const { variables } = this.session.model;
+    const times = (nats) => `${brief(Number(Math.exp(nats).toPrecision(2)))} times`;
     const items = found.items.filter(({ nats }) => nats > 0).slice(0, 3).map(({ variable, nats }) =>
-      `${knownText(variables[variable], this.session.evidence[variable], 40)} (${(nats / LN2).toFixed(1)} bits)`);
-    this.conflict.append(element("p", { className: "warning", text: "What is known is in conflict: "
-      + `${(found.total / LN2).toFixed(1)} bits less probable together than alone; most at odds `
+      `${knownText(variables[variable], this.session.evidence[variable], 40)} (${times(nats)})`);
+    this.conflict.append(element("p", { className: "warning", text: "These findings hardly fit together: "
+      + `${times(found.total)} less probable than if they had nothing to do with each other. Most at odds `
       + `with the rest: ${items.join(", ")}.` }));
   }
 

@@ -102,3 +102,17 @@ function stopWhereWide(part) {
   wide.addEventListener("change", set);
   set();
 }
+
+/** Light or dark: the system's choice until the button says otherwise. */
+function switchTheme(button) {
+  const system = window.matchMedia("(prefers-color-scheme: dark)");
+  const root = document.documentElement;
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
+  const name = () => { button.textContent = isDark() ? "Light" : "Dark"; };
+  button.addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    name();
+  });
+  system.addEventListener("change", name);
+  name();
+}

@@ -256,7 +256,7 @@ class Page {
       if (event.shiftKey) this.session.redo();
       else this.#undo();
     });
-    this.#theme(byId("theme"));
+    switchTheme(byId("theme"));
     stopWhereWide(document.querySelector(".side"));
     keepBelow([byId("in-sight"), byId("modes")], [document.documentElement, byId("findings")]);
   }
@@ -296,20 +296,6 @@ class Page {
     slider.setAttribute("aria-valuetext", byId("distance-said").textContent);
   }
 
-  /** Light or dark: the system's choice until the button says otherwise. */
-  #theme(button) {
-    const system = window.matchMedia("(prefers-color-scheme: dark)");
-    const root = document.documentElement;
-    const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
-    const name = () => { button.textContent = isDark() ? "Light" : "Dark"; };
-    button.addEventListener("click", () => {
-      root.dataset.theme = isDark() ? "light" : "dark";
-      name();
-    });
-    system.addEventListener("change", name);
-    name();
-  }
-
   /** A choice of the variable asked for, where the model has no class. */
   #question() {
     if (this.model.class !== null) return;
@@ -322,8 +308,11 @@ class Page {
     });
     this.select.value = String(this.session.engine.question);
     this.select.addEventListener("change", () => {
-      this.session.ask(Number(this.select.value));
-      this.choose(Number(this.select.value));
+      const question = Number(this.select.value);
+      this.session.ask(question);
+      // Without scrolling to it: on a telephone that would be past all variables to be set.
+      this.chosen.set(question);
+      this.edit?.set(question);
     });
   }
 

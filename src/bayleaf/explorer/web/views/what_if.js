@@ -5,7 +5,7 @@ const WHAT_IFS_SHOWN = 8;
 // Of those, most that change the same variables.
 const ALIKE_SHOWN = 3;
 
-const IF_SEEN = "It is what the model would expect if this were seen, not what an action would do";
+const IF_SEEN = "This is how the model's answer would change, not what an action would do.";
 
 /** Changes that would reach a goal, as they are found. */
 class WhatIfPanel {
@@ -47,7 +47,7 @@ class WhatIfPanel {
       this.line.textContent = `Reached: ${this.#name()} is at ${percent(this.before)}.`;
       return;
     }
-    this.note.textContent = `${IF_SEEN}${session.engine.tree ? ": for that, Python has network.causal_effect" : ""}.`;
+    this.note.textContent = IF_SEEN;
     this.line.textContent = "Searching …";
     this.stop = searchCounterfactuals(session, (...found) => this.#tell(...found), goal);
   }

@@ -1,9 +1,8 @@
 // What speaks for the answer.
 
 // Findings of averaged KDB divide what several of them tell.
-const SHARED = "A finding's term changes when others become known, because they share evidence.";
-const IN_ORDER = "Findings are taken in the order below, causes before effects; in another order "
-  + "they would share the whole otherwise.";
+const SHARED = "A finding's effect changes when others become known, because findings overlap.";
+const IN_ORDER = "They are taken in the order below, causes before effects; in another order the factors may differ.";
 
 /** The factors of the odds of two states, as a table with bars. */
 class WhyPanel {
@@ -59,7 +58,7 @@ class WhyPanel {
   #choice(role, found) {
     const { states } = this.session.model.variables[this.session.engine.question];
     const other = role === "target" ? "against" : "target";
-    const choice = element("select", { "data-key": role, "aria-label": role === "target" ? "State to explain" : "State to compare it with" },
+    const choice = element("select", { "data-key": role, "aria-label": role === "target" ? "Value to explain" : "Value to compare it with" },
       states.map((text, state) => element("option", { value: state, text: short(text, 40) })));
     choice.value = String(found[role]);
     choice.addEventListener("change", () => {
@@ -80,7 +79,7 @@ class WhyPanel {
     for (const item of items) {
       const trail = openTrail(engine.tree.terms, revealed, item.variable, engine.question);
       item.trail = trail?.map((part) => model.variables[part]?.name ?? part).map((part) => short(part, 30)).join(" ")
-        ?? "no open way";
+        ?? `no link to ${short(model.variables[engine.question].name, 30)} here`;
       revealed[item.variable] = evidence[item.variable];
     }
   }
@@ -132,7 +131,7 @@ class WhyPanel {
       ]);
     });
     const head = element("tr", {}, [
-      element("th", { scope: "col", text: "Evidence" }),
+      element("th", { scope: "col", text: "Finding" }),
       element("td", { className: "odds-head", "aria-hidden": "true" }, [
         element("span", { text: `‹ ${short(left, 14)}` }),
         element("span", { text: `${short(right, 14)} ›` }),

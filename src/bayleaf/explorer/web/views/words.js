@@ -43,8 +43,10 @@ function signed(value) {
 const inBits = (nats) => signed(nats / LN2);
 
 /** What log-odds multiply odds by, or divide them by. */
-const timesOdds = (nats) =>
-  `${nats < 0 ? "÷" : "×"}${String(Number(Math.exp(Math.abs(nats)).toPrecision(3))).replace("Infinity", "∞")}`;
+function timesOdds(nats) {
+  const factor = Number(Math.exp(Math.abs(nats)).toPrecision(3));
+  return `${nats < 0 && factor > 1 ? "÷" : "×"}${String(factor).replace("Infinity", "∞")}`;
+}
 
 /** Log-odds of two states in a clause. */
 function likelier(nats, target, against) {
