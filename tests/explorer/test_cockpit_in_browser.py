@@ -740,6 +740,62 @@ def test_rows_on_request_are_counted_and_opened(open_cockpit: Any) -> None:
     assert "match" not in open_cockpit(explorer_html(model)).inner_text("#now")
 
 
+def test_rows_like_a_case_are_counted_in_singular_and_plural(
+    open_cockpit: Any,
+) -> None:
+    X = pa.table({"sign": ["a"] * 6 + ["b"] * 5 + ["c"], "n": ["x", "y"] * 6})
+    y = ["ill"] + ["well"] * 5 + ["ill"] * 2 + ["well"] * 4
+    model = bayleaf.NaiveBayesClassifier().fit(X, y)
+    words = {"outcome": "ill", "phrases": {"ill": "are ill", "well": "have no illness"}}
+    page = open_cockpit(
+        explorer_html(model, words=words, rows=X.append_column("class", [y]))
+    )
+    found = {}
+    for sign in ("a", "b", "c"):
+        feature(page, "sign").get_by_text(sign, exact=True).click()
+        found[sign] = page.inner_text(".match").split("; ")[1].split(".")[0]
+    assert found["a"] == "1 of these is ill"
+    assert found["b"] == "2 of these are ill"
+    assert found["c"] == "this one has no illness"
+    # A row that is open does not match itself, in What if neither.
+    page.get_by_role("spinbutton", name="Row").fill("12")
+    page.keyboard.press("Enter")
+    none = "None of the other 11 cases on this page match"
+    assert page.inner_text(".match").startswith(none)
+    page.locator("#mode-what-if").click()
+    assert page.inner_text(".match").startswith(none)
+
+
+def test_findings_without_effect_are_counted_as_findings(open_cockpit: Any) -> None:
+    X = pa.table({"one": ["a", "b"] * 8, "two": ["c", "c", "d", "d"] * 4})
+    model = bayleaf.NaiveBayesClassifier().fit(X, ["no"] * 8 + ["yes"] * 8)
+    page = open_cockpit(explorer_html(model), viewport={"width": 400, "height": 800})
+    for name, state in (("one", "a"), ("two", "d")):
+        feature(page, name).get_by_text(state, exact=True).click()
+    assert page.inner_text(".fall tr:nth-child(2) th") == "2 findings"
+
+
+def test_a_telephone_shows_what_a_try_changes(open_cockpit: Any) -> None:
+    size = {"width": 400, "height": 800}
+    page = open_cockpit(explorer_html(heart("naive Bayes")), viewport=size)
+    feature(page, "chest pain").get_by_text("asymptomatic").click()
+    page.locator("#mode-what-if").click()
+    wait(page, ".proposals li button").click()
+    answer = page.inner_text(".headline").split("\n")[0]
+    moved = re.search(r"\d+ in 100 instead of \d+", answer).group()
+    assert moved in page.inner_text(".strip")
+
+
+def test_what_if_explains_the_marks_that_it_has(open_cockpit: Any) -> None:
+    for name, has_intervals in (("naive Bayes", False), ("averaged KDB", True)):
+        page = open_cockpit(explorer_html(heart(name)))
+        feature(page, "chest pain").get_by_text("asymptomatic").click()
+        page.locator("#mode-what-if").click()
+        note = page.locator(".proposals .note", has_text="ticked as fixed")
+        note.wait_for()
+        assert ("In brackets: 95 %" in note.inner_text()) == has_intervals, name
+
+
 def test_a_page_of_rounded_counts_says_that_it_differs(open_cockpit: Any) -> None:
     page = open_cockpit(explorer_html(heart("averaged KDB"), min_count=5))
     assert "This page differs from the model" in page.inner_text("#quality")

@@ -65,9 +65,9 @@ class Headline {
     const { target, chance } = answer;
     const before = cockpit.trial ? cockpit.compute(cockpit.session.evidence).answer : null;
     const isMoved = before && before.target === target && near(before.chance) !== near(chance);
+    this.was = isMoved ? ` instead of ${near(before.chance)}` : "";
     fill(this.line, [
-      element("strong", {}, [`${about(chance)} in 100`,
-        ...(isMoved ? [element("span", { className: "was", text: ` instead of ${near(before.chance)}` })] : [])]),
+      element("strong", {}, [`${about(chance)} in 100`, ...(isMoved ? [element("span", { className: "was", text: this.was })] : [])]),
       this.predicate(target),
     ]);
     this.#facts(answer, reasons);
@@ -168,7 +168,7 @@ class Headline {
   /** The answer in a line. */
   short({ target, chance }) {
     const { words, outcome, interval } = this.cockpit;
-    return `${words.state(outcome.question, target)}: ${near(chance)} in 100${interval ? `, ${intervalText(interval)}` : ""}`;
+    return `${words.state(outcome.question, target)}: ${near(chance)} in 100${this.was}${interval ? `, ${intervalText(interval)}` : ""}`;
   }
 
   /** The answer in a sentence. */

@@ -68,7 +68,7 @@ class Letter {
           ...part("How to read this", scale.reading),
           ...part("How good the model is", cockpit.quality.facts(answer).join(" ")),
           ...part("Not known", open.length ? `${listed(open)}.` : "Nothing; all findings were entered."),
-          ...(cockpit.isTrying ? [] : part("What would sharpen this", !questions ? "Computing …" : next.length ? `${cap(listed(next))}.` : "No further question is likely to change this.")),
+          ...(cockpit.isTrying || !open.length ? [] : part("What would sharpen this", !questions ? "Computing …" : next.length ? `${cap(listed(next))}.` : "No further question is likely to change this.")),
         ]),
       ]),
       element("p", { className: "fine", text: `The ${scale.terms} describe cases of the past, not what a treatment or a decision would do. Computed on this device; nothing was sent.` }),

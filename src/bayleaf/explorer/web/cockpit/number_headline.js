@@ -18,19 +18,21 @@ class NumberHeadline {
     const { trial, session } = this.cockpit;
     const before = trial ? scale.total(outcome.answer(session.evidence).mean) : "";
     const isMoved = before && before !== scale.total(answer.mean);
+    this.was = isMoved ? ` instead of ${before}` : "";
     fill(this.line, [
-      element("strong", {}, [`About ${scale.total(answer.mean)}`,
-        ...(isMoved ? [element("span", { className: "was", text: ` instead of ${before}` })] : [])]),
+      element("strong", {}, [`About ${scale.total(answer.mean)}`, ...(isMoved ? [element("span", { className: "was", text: this.was })] : [])]),
       this.#rest(),
     ]);
     const evidence = this.cockpit.evidence();
     const parts = [element("b", { text: scale.intervalText(answer) })];
     if (!reasons.items.length) parts.push(". Nothing entered yet: choose a finding.");
     else parts.push(`; ${this.#start()}`);
-    this.#strongest(reasons).forEach(({ variable, value }, i) => {
+    const strongest = this.#strongest(reasons);
+    strongest.forEach(({ variable, value }, i) => {
       const text = words.finding(variable, evidence[variable]);
       parts.push(i ? ", " : element("br"), text, " ", element("b", { className: scale.side(value), text: scale.change(value) }));
     });
+    if (strongest.length) parts.push(".");
     fill(this.facts, parts);
     this.drawing.replaceChildren(this.#distribution(answer));
   }
@@ -89,7 +91,7 @@ class NumberHeadline {
   /** The answer in a line. */
   short(answer) {
     const { scale } = this.cockpit;
-    return `${scale.heading}: ${scale.total(answer.mean)}, ${scale.intervalText(answer)}`;
+    return `${scale.heading}: ${scale.total(answer.mean)}${this.was}, ${scale.intervalText(answer)}`;
   }
 
   sentence(answer) {
@@ -104,7 +106,7 @@ class NumberQuality {
     const isKnown = coverage !== undefined;
     this.sentences = !isKnown ? ["How well it predicts new cases has not been measured."] : [
       `The 90 % interval contained the number for ${of100(coverage)} of 100 ${words.cases} when each was left out of learning, all its findings known. With fewer known, that was not measured.`,
-      `Numbers were ${scale.total(crps)} away from the distribution that was given, on average (continuous ranked probability score).`,
+      `Its distributions missed the number by ${scale.total(crps)} on average (continuous ranked probability score).`,
       "Each row was left out of the counts alone, so new cases are predicted a little worse, those of other places or times perhaps much worse.",
     ];
     byId("right").append(element("section", { id: "quality", "aria-labelledby": "quality-heading" }, [

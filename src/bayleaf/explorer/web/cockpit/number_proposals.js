@@ -1,9 +1,8 @@
 // What if, where the answer is a number: changes that carry it below, above or between.
 
 class NumberProposals extends Proposals {
-  constructor(cockpit) {
-    super(cockpit);
-    this.brackets = "the interval of 90 of 100 such cases; “not sure” where the expected number is hardly over the line";
+  marks() {
+    return `In brackets: where 90 of 100 such ${this.cockpit.words.cases} lie; “not sure” where the expected number would be hardly over the line.`;
   }
 
   goalLine() {
@@ -17,7 +16,7 @@ class NumberProposals extends Proposals {
     this.between = between;
     return element("h3", { className: "lead" }, [
       "What would bring this ", this.ways([["below", "below"], ["least", "to at least"], ["within", "to between"]]),
-      " ", field("line", "Goal"), between, "?",
+      " ", element("span", {}, [field("line", "Goal"), between, " ?"]),
     ]);
   }
 

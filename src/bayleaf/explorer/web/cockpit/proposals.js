@@ -21,7 +21,15 @@ class Proposals {
     this.found = element("div", {});
     this.node.append(this.goalLine(), this.found);
     this.stop = () => {};
-    this.brackets = "95 % interval; “not sure” where it reaches over the line";
+  }
+
+  /** What stands next to a proposal. */
+  marks() {
+    const { outcome, session } = this.cockpit;
+    const hasIntervals = session.engine.hasIntervals;
+    const doubt = !outcome.isBinary ? "the class of the case would hardly be less probable"
+      : hasIntervals ? "it reaches over the line" : "the answer would be hardly over the line";
+    return `${hasIntervals ? "In brackets: 95 % interval; “not" : "“Not"} sure” where ${doubt}.`;
   }
 
   /** What the changes are to reach, which the reader sets. */
@@ -36,7 +44,7 @@ class Proposals {
       else this.cockpit.say(`The goal must be a whole number from 1 to 99, got ${this.line.value || "nothing"}.`);
       this.show();
     });
-    return element("h3", { className: "lead" }, outcome.isBinary ? ["What would bring this ", this.way, " ", this.line, " in 100?"] : ["What would lead to ", this.way, "?"]);
+    return element("h3", { className: "lead" }, outcome.isBinary ? ["What would bring this ", this.way, " ", element("span", {}, [this.line, " in 100?"])] : ["What would lead to ", element("span", {}, [this.way, " ?"])]);
   }
 
   /** A list of ways to reach the goal; the side stays, numbers are those of one case. */
@@ -257,7 +265,7 @@ class Proposals {
       ...[remark || this.chosen?.missed].filter(Boolean).map((text) => element("p", { className: "note", text })),
       ...(remark ? [] : parts),
       element("p", { className: "buttons" }, [...(cockpit.isTrying ? [back] : []), close]),
-      element("p", { className: "note", text: `${isDone ? "" : "Searching on … "}In brackets: ${this.brackets}. What is ticked as fixed stays as it is. This is how the model's answer would change, not what a treatment or decision would do. ${cap(words.cases)} with these values differ in other ways, too.` }),
+      element("p", { className: "note", text: `${isDone ? "" : "Searching on … "}This is how the model's answer would change, not what a treatment or decision would do: ${words.cases} with these values differ in other ways, too. ${this.marks()} What is ticked as fixed stays as it is.` }),
     ));
   }
 

@@ -159,6 +159,7 @@ class Questionnaire {
   /** The same next to a question: in sight where it is a reason to stop, else with what else there is to say. */
   #tellTurned(turned) {
     this.enough.hidden = !this.isEnough;
+    this.most.hidden = this.isEnough;
     write(this.enough, this.isEnough ? `That is enough, you can stop here: ${this.search.often(turned)}.` : "");
     write(this.note, this.isEnough ? "" : turned === undefined ? `Computing how often knowing all the rest would ${this.cockpit.turning().text.replace(/,$/, "")} …`
       : `${cap(this.search.often(turned))}; the questions end when it is fewer than ${TURNED_OF_100}.`);
@@ -189,8 +190,9 @@ class Questionnaire {
     };
     const cost = words.hasCosts ? ` · cost ${brief(words.cost(variable))}` : "";
     const group = about_.words?.group ? ` · ${about_.words.group}` : "";
+    this.most = element("span", { text: `, at most ${useful.length} more` });
     const parts = [
-      element("p", { className: "note", text: `Question ${this.trail.length + 1}${this.isEnough ? "" : `, at most ${useful.length} more`}${group}${cost}` }),
+      element("p", { className: "note" }, [`Question ${this.trail.length + 1}`, this.most, `${group}${cost}`]),
       element("h3", { id: "question-heading", tabindex: "-1", dir: "auto", text: words.question(variable) }),
       ...(about_.words?.help ? [element("p", { className: "note", text: about_.words.help })] : []),
     ];

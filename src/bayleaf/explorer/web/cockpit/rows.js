@@ -74,11 +74,15 @@ class MatchingRows {
     const { words, outcome, scale, session } = this.cockpit;
     if (outcome.isNumber) {
       const numbers = rows.map((row) => session.model.rows.recorded?.[row] ?? null).filter((number) => number !== null);
-      return numbers.length ? `; ${scale.total(sumOf(numbers) / numbers.length)} was recorded on average` : "";
+      return numbers.length ? `; ${scale.total(sumOf(numbers) / numbers.length)} was recorded${numbers.length > 1 ? " on average" : ""}` : "";
     }
     const labels = this.columns.get(outcome.question);
-    const n = rows.filter((row) => labels?.[row] === target).length;
-    return labels && rows.length ? `; ${n} of these ${words.predicate(outcome.question, target)}` : "";
+    if (!labels || !rows.length) return "";
+    const predicate = (state) => words.predicate(outcome.question, state);
+    const ofOne = (text) => text.replace(/^have\b/, "has").replace(/^are\b/, "is");
+    if (rows.length === 1) return labels[rows[0]] < 0 ? "" : `; this one ${ofOne(predicate(labels[rows[0]]))}`;
+    const n = rows.filter((row) => labels[row] === target).length;
+    return `; ${n || "none"} of these ${n === 1 ? ofOne(predicate(target)) : predicate(target)}`;
   }
 }
 
@@ -157,10 +161,12 @@ class RowPanel {
   show(answer, reasons) {
     const { cockpit } = this;
     const evidence = cockpit.evidence();
-    const isOpen = this.recorded?.evidence === evidence;
+    // What is tried is still of the row that is open, which does not match itself.
+    const isOpen = this.recorded?.evidence === cockpit.session.evidence;
     write(this.text, answer && reasons ? this.matching.sentence(evidence, reasons, answer.target, isOpen ? this.recorded.row : -1) : "");
-    const suggested = isOpen && cockpit.session.model.rows.suggested?.find(({ row }) => row === this.recorded.row);
-    write(this.note, isOpen && answer ? this.comparison(answer, suggested || { seen: false })
+    const isUnchanged = this.recorded?.evidence === evidence;
+    const suggested = isUnchanged && cockpit.session.model.rows.suggested?.find(({ row }) => row === this.recorded.row);
+    write(this.note, isUnchanged && answer ? this.comparison(answer, suggested || { seen: false })
       ?? `No outcome was recorded for this one: the ${cockpit.words.cases} of this page came without.` : "");
   }
 

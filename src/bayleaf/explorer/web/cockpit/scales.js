@@ -14,9 +14,9 @@ class OddsScale {
     this.ends = ["▲ raises the odds", "▼ lowers"];
     this.heading = "chance in 100";
     this.per = " in 100";
-    this.reading = "The estimate starts at the share before anything was known, and each finding moves it. ▲ ×2 doubles the odds, ▼ ÷2 halves them. Findings that say the same share their weight.";
+    this.reading = "The estimate starts at the share before anything was known, and each finding moves it. ▲ ×2 doubles the odds, ▼ ÷2 halves them. Findings that overlap share their weight.";
     this.terms = "factors";
-    this.hint = "Enter findings on the left, or let the page ask you. Each one then shows here by how much it moves the answer.";
+    this.hint = "Enter findings, or let the page ask you. Each one then shows here by how much it moves the answer.";
     this.key = [
       ["odds", "cases with the outcome per case without: 80 in 100 is 4 to 1"],
       ["▲", "raises the chance: ×2 doubles the odds, 4 to 1 becomes 8 to 1 (89 in 100)", "up"],
@@ -121,8 +121,8 @@ class NumberScale {
     this.step = 10 ** this.power;
     this.ends = ["▲ more", "▼ less"];
     this.per = "";
-    this.hint = "Enter findings on the left, or let the page ask you. Each one then shows here by how much it moves the answer.";
-    this.reading = "The estimate starts at the number expected before anything was known, and each finding adds to it or takes away from it. The interval contains the number for 90 of 100 such cases. Findings that say the same share their weight.";
+    this.hint = "Enter findings, or let the page ask you. Each one then shows here by how much it moves the answer.";
+    this.reading = "The estimate starts at the number expected before anything was known, and each finding adds to it or takes away from it. The interval contains the number for 90 of 100 such cases. Findings that overlap share their weight.";
     this.terms = "amounts";
     this.key = [
       ["▲", "adds to the expected number", "up"], ["▼", "takes away from it", "down"],

@@ -32,7 +32,7 @@ class Waterfall {
     const { outcome, words } = this.cockpit;
     if (outcome.isBinary || outcome.isNumber) return [];
     const [one, other] = [target, against].map((state) => words.state(outcome.question, state));
-    return [element("p", { className: "note", text: `${one} rather than ${other}, the most probable other class; chances are those among these two` })];
+    return [element("p", { className: "note", text: `${one} rather than ${other}, the most probable other class. Chances here are of these two alone, so they differ from those above.` })];
   }
 
   /** Lines of the table: the strongest findings, then all others together. */
@@ -45,7 +45,7 @@ class Waterfall {
     const steps = shown.map(({ variable, value }) => ({ variable, value }));
     const remaining = others.reduce((sum, { value }) => sum + value, rest);
     const isShared = scale.isShown(rest);
-    if (others.length || isShared) steps.push({ others: others.length, isShared, value: remaining });
+    if (others.length || isShared) steps.push({ others: others.length, isShared, isAll: !shown.length, value: remaining });
     let at = start;
     return steps.map((step) => {
       const from = at;
@@ -78,9 +78,9 @@ class Waterfall {
       element("td", {}, [lane(...marks), element("span", { className: "unseen", text: read })]),
       element("td", { className: "effect" }, text),
     ]);
-    const step = ({ variable, others, isShared, value, from, to }) => {
+    const step = ({ variable, others, isShared, isAll, value, from, to }) => {
       const name = others === undefined ? pressing(cockpit.words.finding(variable, evidence[variable]), () => cockpit.look(variable), { className: "plain-link", dir: "auto", "data-key": `why-${variable}` })
-        : element("span", { text: [others ? `${others} other${others > 1 ? "s" : ""}` : "", isShared ? "overlap of findings" : ""].filter(Boolean).join(", ") });
+        : element("span", { text: [others ? counted(others, isAll ? "finding" : "other") : "", isShared ? "overlap of findings" : ""].filter(Boolean).join(", ") });
       const text = element("span", { className: scale.side(value), "aria-hidden": "true" }, [arrow(scale.side(value)), scale.change(value)]);
       return row(name, [at(`segment ${value < 0 ? "down" : "up"}`, Math.min(from, to), Math.max(from, to)), at("thread", to)],
         `${scale.spoken(value)}; then ${scale.total(to)}`, [text]);
