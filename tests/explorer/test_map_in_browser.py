@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +34,13 @@ ZOOM = """to => {
 EXERCISE = "exercise_induced_angina"
 
 
-def chain_network(n: int, seed: int = 0) -> BayesianNetwork:
-    """Variables with one or two parents among the dozen before them."""
+def chain_network(n: int, seed: int = 0, reach: int = 12) -> BayesianNetwork:
+    """Variables with one or two parents among some before them."""
     rng = np.random.default_rng(seed)
     names = [f"variable_{i}" for i in range(n)]
     parents = {}
     for i in range(1, n):
-        near = rng.integers(max(0, i - 12), i, size=1 + int(rng.random() < 0.2))
+        near = rng.integers(max(0, i - reach), i, size=1 + int(rng.random() < 0.2))
         parents[names[i]] = [names[j] for j in sorted(set(near.tolist()))]
     tables = {
         name: rng.dirichlet(np.ones(3), size=[3] * len(parents.get(name, [])))
@@ -571,6 +572,71 @@ def test_a_large_network_opens_near_its_question(large: str, open_page: Any) -> 
     assert shown.startswith("variable_")
     assert frame["x"] - 1 <= place["x"] <= frame["x"] + frame["width"]
     assert frame["y"] - 1 <= place["y"] <= frame["y"] + frame["height"]
+
+
+@pytest.fixture(scope="module")
+def deep() -> str:
+    """The page of a chain of 300 variables, whose drawing is high and narrow."""
+    names = [f"variable_{i}" for i in range(300)]
+    table = np.array([[0.9, 0.1], [0.2, 0.8]])
+    tables = {name: table if i else table[0] for i, name in enumerate(names)}
+    parents = {child: [parent] for parent, child in pairwise(names)}
+    states = {name: ["low", "high"] for name in names}
+    return explorer_html(BayesianNetwork.from_tables(states, tables, parents))
+
+
+def test_a_deep_network_opens_with_as_many_steps_as_can_be_read(
+    deep: str, open_page: Any
+) -> None:
+    page = open_page(deep, viewport={"width": 1280, "height": 800})
+    n_shown = page.locator("#monitors .card").count()
+    assert 5 < n_shown < 30
+    assert page.inner_text("#distance-said") == f"{n_shown - 1} steps around"
+    assert page.locator("#minimap").is_hidden()
+    assert page.evaluate(NAMES_CUT) == []
+
+
+def test_all_of_a_deep_network_is_fitted_in_and_what_is_found_can_be_read(
+    deep: str, open_page: Any
+) -> None:
+    page = open_page(deep, viewport={"width": 1280, "height": 800})
+    page.locator("#distance").focus()
+    page.keyboard.press("End")
+    assert page.evaluate(NAMES_CUT) == []
+    page.locator("#fit").click()
+    frame = page.locator("#drawing").bounding_box()
+    for variable in (0, 299):
+        place = box(page, variable)
+        assert frame["y"] <= place["y"]
+        assert place["y"] + place["height"] <= frame["y"] + frame["height"]
+    # There is no room for letters, but boxes have names that Tab reaches.
+    opacity = "name => getComputedStyle(name.closest('h3')).opacity"
+    assert page.locator("#monitors .name").first.evaluate(opacity) == "0"
+    page.fill("#find", "variable 17")
+    assert page.locator("#drawing").bounding_box() == frame
+    page.press("#find", "Enter")
+    assert page.evaluate(FOCUSED) == "variable_17"
+    assert page.locator(".card:focus-within .fill").first.is_visible()
+    assert page.evaluate(NAMES_CUT) == []
+    place = box(page, 17)
+    middle = frame["y"] + frame["height"] / 2
+    assert place["y"] + place["height"] / 2 == pytest.approx(middle, abs=40)
+
+
+def test_arrows_of_what_is_near_stay_in_the_map(open_page: Any) -> None:
+    page = open_page(explorer_html(chain_network(80, reach=80)))
+    for centre in range(0, 80, 15):
+        left, over = page.evaluate(
+            """centre => { const { map } = window.bayleaf.page;
+              map.centre = centre;
+              map.setDistance(1);
+              const { ways, width } = map.drawing;
+              const places = ways.flatMap(({ way }) => way).filter((_, k) => k % 2 < 1);
+              return [Math.min(...places), Math.max(...places) - width]; }""",
+            centre,
+        )
+        assert left > -24, centre
+        assert over < 24, centre
 
 
 def test_the_minimap_moves_the_map(large: str, open_page: Any) -> None:

@@ -75,8 +75,8 @@ class Arcs {
       const path = drawn("path", {
         class: parent === top ? "arc common" : "arc", d: pathOf(way), "marker-end": "url(#tip)",
       });
-      path.style.strokeWidth = weight === null ? 1.4
-        : (THINNEST + (WIDEST - THINNEST) * weight).toFixed(2);
+      path.style.setProperty("--wide", weight === null ? 1.4
+        : (THINNEST + (WIDEST - THINNEST) * weight).toFixed(2));
       this.paths.set(arc, { path, parent, child });
       return path;
     }));

@@ -88,10 +88,14 @@ function stretched(drawing, shape) {
     })),
     width: drawing.width * across,
     height: drawing.height * down,
+    across,
   };
 }
 
-/** A map that narrows the gaps between spans to a width, and leaves the spans as they are. */
+/**
+ * A map that narrows the gaps between spans to a width, and what lies beyond all of them
+ * to half of it, and leaves the spans as they are.
+ */
 function withoutGaps(spans, widest) {
   const sorted = spans.slice().sort((a, b) => a[0] - b[0]);
   const first = sorted[0]?.[0] ?? 0;
@@ -101,10 +105,12 @@ function withoutGaps(spans, widest) {
     if (low - end > widest) gaps.push([end, low]);
     end = Math.max(end, high);
   }
+  const beyond = (far) => (0.5 * widest * far) / (widest + far);
   return (place) => gaps.reduce((now, [from, to]) => {
     const share = Math.min(1, Math.max(0, (place - from) / (to - from)));
     return now - share * (to - from - widest);
-  }, place - first);
+  }, Math.min(end, Math.max(first, place)) - first)
+    + beyond(Math.max(0, place - end)) - beyond(Math.max(0, first - place));
 }
 
 /**
@@ -118,7 +124,7 @@ function drawingOf(drawing, { nodes, arcs }, chosen) {
     (chosen.has(parent) && chosen.has(child) && drawing.ways[arc]
       ? [{ arc, parent, child, way: drawing.ways[arc] }] : []));
   if (shown.length === nodes.length) {
-    return { boxes, ways, width: drawing.width, height: drawing.height };
+    return { boxes, ways, width: drawing.width, height: drawing.height, across: 1 };
   }
   // Arcs need no room of their own: where no box stands, their lanes only come nearer.
   const spans = (axis, size) => shown.map((node) => {
@@ -138,5 +144,6 @@ function drawingOf(drawing, { nodes, arcs }, chosen) {
     })),
     width: Math.max(...[...moved.values()].map(([x, , width]) => x + width)),
     height: Math.max(...[...moved.values()].map(([, y, , height]) => y + height)),
+    across: 1,
   };
 }

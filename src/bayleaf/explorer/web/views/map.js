@@ -5,15 +5,16 @@ const MOST_AT_ONCE = 60;
 // Boxes on the map when it opens so, about.
 const FIRST_BOXES = 40;
 // What boxes show, and the scale from which on there is room for it: names, bars of the
-// states, bars with labels, or tables as well. A map opens with bars at least.
+// states, bars with labels, or tables as well. Below the least scale of names they are bare.
 const LEVELS = [["names", 0], ["bars", 0.3], ["labels", 0.6], ["tables", TABLES_FROM]];
-const LEAST_OPENED = LEVELS[1][1];
+const FAR = ["names", "bars"];
+const LEAST_NAMED = 0.2;
+// A map opens with bars and with few names cut, or so near that Python left room for them.
+const [LEAST_OPENED, MOST_CUT, NEAR] = [LEVELS[1][1], 0.25, 0.58];
 // Bounds of scales.
-const SCALES = [0.03, 4];
+const SCALES = [0.01, 4];
 // Pixels of the frame that stay free beside what is fitted in.
 const MARGIN = 24;
-// Width and height of the map on paper, in pixels of its pages.
-const PAPER = [650, 480];
 
 /** Variables on a plane that is panned and zoomed, or below one another. */
 class NetworkMap {
@@ -33,6 +34,7 @@ class NetworkMap {
     this.found = null;
     this.centre = this.graph.centreFor(session.engine.question);
     this.distance = this.#firstDistance();
+    this.isFirst = true;
     this.moved = new Map();
     this.bars = new MapBars(this);
     this.at = { x: 0, y: 0, scale: 1 };
@@ -134,7 +136,7 @@ class NetworkMap {
       this.minimap.draw(this.drawing);
       for (const node of this.moved.keys()) this.arcs.follow(node, this.drawing.boxes);
     }
-    this.#fitPaper();
+    fitPaper(this.frame, this.drawing);
     writeNote(this);
   }
 
@@ -146,7 +148,7 @@ class NetworkMap {
     this.moved.set(node, to);
     this.#put(node);
     this.arcs.follow(node, this.drawing.boxes);
-    this.#showName();
+    writeName(this);
     byId("tidy").disabled = false;
   }
 
@@ -216,21 +218,7 @@ class NetworkMap {
     }
     this.arcs.mark(node);
     this.named = node;
-    this.#showName();
-  }
-
-  /** Next to the box with the pointer or the focus its whole name, where it may be cut. */
-  #showName() {
-    const place = byId("whole-name");
-    const { card, name, about, locked, isCut } = (!this.isList && this.cards.get(this.named)) || {};
-    const isFar = ["names", "bars"].includes(this.level);
-    place.hidden = !card || !(isFar || isCut || name.scrollHeight > name.clientHeight + 1);
-    if (place.hidden) return;
-    place.textContent = `${visible(about.name)}${isFar && !locked ? ": click to set a value" : ""}`;
-    const [frame, box] = [this.frame, card].map((part) => part.getBoundingClientRect());
-    const top = box.top - frame.top - place.offsetHeight;
-    place.style.left = `${Math.max(0, Math.min(box.left - frame.left, this.frame.clientWidth - place.offsetWidth))}px`;
-    place.style.top = `${top < 0 ? box.bottom - frame.top : top}px`;
+    writeName(this);
   }
 
   /** Lay the map out again, and fill it. */
@@ -257,6 +245,7 @@ class NetworkMap {
 
   setDistance(distance) {
     this.distance = distance;
+    this.isFirst = false;
     this.moved.clear();
     this.#again();
   }
@@ -275,6 +264,7 @@ class NetworkMap {
     }
     const card = this.cards.get(node);
     if (this.isList) card.card.scrollIntoView({ block: "center" });
+    else if (!this.#isRead) this.#lookAt(node);
     card.focus();
   }
 
@@ -298,12 +288,29 @@ class NetworkMap {
     return Math.min((clientWidth - MARGIN) / width, (clientHeight - MARGIN) / height);
   }
 
+  /** Whether bars and most names can be read. */
+  get #isRead() {
+    return this.at.scale >= LEAST_OPENED
+      && this.shown.filter((node) => this.cards.get(node).isNameCut).length <= MOST_CUT * this.shown.length;
+  }
+
   /** All of the map if it can be read so, else what is around the question. */
   #open() {
     this.fit();
-    if (this.isList || this.at.scale >= LEAST_OPENED) return;
-    this.zoom(LEAST_OPENED / this.at.scale);
-    const [x, y, width, height] = this.drawing.boxes.get(this.centre);
+    if (this.isList) return;
+    while (this.isFirst && this.isLarge && this.distance > 1 && !this.#isRead) {
+      this.distance -= 1;
+      this.#place();
+      this.fit();
+    }
+    this.isFirst = false;
+    if (!this.#isRead) this.#lookAt(this.centre);
+  }
+
+  /** Zoom in on a box until its name and bars can be read. */
+  #lookAt(node) {
+    this.zoom(Math.max(LEAST_OPENED, NEAR / this.drawing.across) / this.at.scale);
+    const [x, y, width, height] = this.drawing.boxes.get(node);
     this.#centreOn(x + width / 2, y + height / 2);
     // No part of the frame stays empty that the map could fill.
     const { scale } = this.at;
@@ -332,11 +339,12 @@ class NetworkMap {
     const { scale } = this.at;
     if (scale !== this.drawnScale) this.world.style.setProperty("--scale", scale.toFixed(4));
     this.drawnScale = scale;
+    byId("network").classList.toggle("tiny", !this.isList && scale < LEAST_NAMED);
     const level = this.isList ? "list" : LEVELS.findLast(([, least]) => scale >= least)[0];
     if (level === this.level) return;
     this.level = level;
     byId("network").dataset.level = level;
-    for (const node of this.shown) this.cards.get(node).setReadable(!["names", "bars"].includes(level));
+    for (const node of this.shown) this.cards.get(node).setReadable(!FAR.includes(level));
   }
 
   #transform() {
@@ -345,19 +353,9 @@ class NetworkMap {
     const { x, y, scale } = this.at;
     this.world.style.transform = this.isList ? "" : `translate(${x}px, ${y}px) scale(${scale})`;
     if (this.level === "tables") this.bars.showTables();
-    this.#showName();
+    writeName(this);
     const { clientWidth, clientHeight } = this.frame;
     this.minimap.show(-x / scale, -y / scale, clientWidth / scale, clientHeight / scale);
-  }
-
-  /** A sheet of paper shows all of the drawing. */
-  #fitPaper() {
-    const { width, height } = this.drawing;
-    const { style } = this.frame;
-    const paper = Math.min(1, PAPER[0] / width, PAPER[1] / height);
-    style.setProperty("--print-scale", paper.toFixed(4));
-    style.setProperty("--print-left", `${Math.floor(Math.max(0, (PAPER[0] - width * paper) / 2))}px`);
-    style.setProperty("--print-height", `${Math.ceil(height * paper)}px`);
   }
 
   #centreOn(x, y) {

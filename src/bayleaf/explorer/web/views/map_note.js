@@ -1,4 +1,4 @@
-// Below the map: how much it shows, and what its marks mean.
+// What is written on the map and below it: whole names, how much it shows, its marks.
 
 /** Whether the list names a variable in the line below it only. */
 function isFolded({ session }, node) {
@@ -38,4 +38,18 @@ function writeNote(map) {
     if (model.drawing_note) parts.push(model.drawing_note);
   }
   byId("drawing-note").replaceChildren(...parts.flatMap((part, i) => (i ? ["; ", part] : [part])));
+}
+
+/** Next to the box with the pointer or the focus its whole name, where it may be cut. */
+function writeName({ isList, cards, named, level, frame }) {
+  const place = byId("whole-name");
+  const { card, about, locked, isShortened, isNameCut } = (!isList && cards.get(named)) || {};
+  const isFar = FAR.includes(level);
+  place.hidden = !card || !(isFar || isShortened || isNameCut);
+  if (place.hidden) return;
+  place.textContent = `${visible(about.name)}${isFar && !locked ? ": click to set a value" : ""}`;
+  const [around, box] = [frame, card].map((part) => part.getBoundingClientRect());
+  const top = box.top - around.top - place.offsetHeight;
+  place.style.left = `${Math.max(0, Math.min(box.left - around.left, frame.clientWidth - place.offsetWidth))}px`;
+  place.style.top = `${top < 0 ? box.bottom - around.top : top}px`;
 }

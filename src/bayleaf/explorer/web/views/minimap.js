@@ -1,7 +1,17 @@
-// The whole map in small, with the part that is seen.
+// The whole map in small, on the screen with the part that is seen, or on paper.
 
 // Width and height that it may have.
 const MOST_PIXELS = [200, 130];
+// Width and height of the map on paper, in pixels of its pages.
+const PAPER = [650, 480];
+
+/** A sheet of paper shows all of the drawing. */
+function fitPaper({ style }, { width, height }) {
+  const scale = Math.min(1, PAPER[0] / width, PAPER[1] / height);
+  style.setProperty("--print-scale", scale.toFixed(4));
+  style.setProperty("--print-left", `${Math.floor(Math.max(0, (PAPER[0] - width * scale) / 2))}px`);
+  style.setProperty("--print-height", `${Math.ceil(height * scale)}px`);
+}
 
 class Minimap {
   constructor(svg, moveTo) {

@@ -33,8 +33,8 @@ class VariableCard {
     this.name = element("button", {
       type: "button", className: "name", tabindex: "-1",
     }, breakable(isBox ? withoutShared(name, session.model.variables) : visible(name), letters));
-    this.isCut = this.name.textContent !== visible(name);
-    if (this.isCut) this.name.setAttribute("aria-label", name);
+    this.isShortened = this.name.textContent !== visible(name);
+    if (this.isShortened) this.name.setAttribute("aria-label", name);
     const heading = element("h3", { id, dir: "auto", title: name }, [this.name]);
     if (role === "class" || role === "target" || role === "latent") {
       heading.append(" ", element("span", { text: role, className: "tag", dir: "ltr" }));
@@ -51,6 +51,11 @@ class VariableCard {
     if (isBox) this.#box(choose);
     else this.#whole();
     this.#moveByKeys();
+  }
+
+  /** Whether not all of the name is in sight. */
+  get isNameCut() {
+    return this.name.scrollHeight > this.name.clientHeight + 1;
   }
 
   /** What is special to a box of the map. */
