@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sklearn.exceptions import NotFittedError
 
 import bayleaf
 from bayleaf import BayesianNetworkEstimator
@@ -569,6 +570,11 @@ def test_a_target_of_other_values_than_those_of_training_is_refused() -> None:
     regressor = bayleaf.AveragedKDBRegressor(**few).fit(numbers, target="size")
     with pytest.raises(ValueError, match="column 'size' of the rows must hold numbers"):
         explorer_html(regressor, rows=X.assign(size="large"))
+    for one in (model, regressor, small_network()):
+        with pytest.raises(ValueError, match="rows must have at least one row"):
+            explorer_html(one, rows=numbers[:0])
+    with pytest.raises(NotFittedError):
+        suggested_cases(bayleaf.NaiveBayesClassifier(), X)
     with pytest.raises(ValueError, match="the rows have no column of the model"):
         explorer_html(small_network(), rows=pd.DataFrame({"other": [1]}))
 

@@ -138,6 +138,8 @@ def test_features_that_no_one_can_change_are_guessed_by_name_or_named() -> None:
     assert changes(actionable=["patientAge"]) == [None, None, "actionable"]
     with pytest.raises(ValueError, match="did you mean smoker"):
         changes(immutable=["smokers"])
+    with pytest.raises(ValueError, match="must be a list of names, got 'smoker'"):
+        changes(immutable="smoker")
     with pytest.raises(ValueError, match="named by both immutable and actionable"):
         changes(immutable=["smoker"], actionable=["smoker"])
 

@@ -78,8 +78,8 @@ NAMES = {
     "still": ("fixed", 0),
     "here": ("state, position", 9),
     "beside": ("extra_terms", 5),
-    "place": ("index, position or offset", 282),
-    "places": ("indices, positions or offsets", 126),
+    "place": ("index, position or offset", 281),
+    "places": ("indices, positions or offsets", 125),
 }
 
 

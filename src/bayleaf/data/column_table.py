@@ -26,7 +26,7 @@ _WIDTH = 80
 # Room for names, and for what a column was read as, in a line of text.
 _NAME, _KIND = 24, 11
 # Width of the table's head with that much room for names, and the least room.
-_HEAD, _LEAST_NAME = 62, 6
+_HEAD, _MIN_NAME = 62, 6
 _MOST_STATES = 12
 # Of more cut points than this their number and range are told.
 _CUTS_SHOWN = 24
@@ -138,7 +138,7 @@ class ColumnTable(Sequence[ColumnFacts]):
         Less where the head of the table would be wider than the lines.
         """
         longest = max((len(visible(str(facts.name))) for facts in self), default=0)
-        least = max(_LEAST_NAME, _NAME - max(0, _HEAD - width))
+        least = max(_MIN_NAME, _NAME - max(0, _HEAD - width))
         return max(least, min(longest, _NAME + width - _WIDTH))
 
     def __str__(self) -> str:

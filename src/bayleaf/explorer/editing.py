@@ -289,13 +289,16 @@ def rows_content(table: Any, explored: PageModel) -> dict[str, Any]:
 
 
 def _frame(table: Any) -> Any:
-    """A table as narwhals takes it; ValueError if it is not a data frame."""
+    """A table as narwhals takes it; ValueError unless it is a data frame with rows."""
     try:
-        return nw.from_native(table, eager_only=True)
+        frame = nw.from_native(table, eager_only=True)
     except TypeError:
         raise ValueError(
             f"rows must be a data frame, got a {type(table).__name__}"
         ) from None
+    if not len(frame):
+        raise ValueError("rows must have at least one row, got none")
+    return frame
 
 
 def _feature_columns(frame: Any, named: dict[str, Any], encoder: TableEncoder) -> Any:
@@ -328,8 +331,6 @@ def _suggested(
     learned from the row (`seen`) or may have (None). Where the outcome of a row is
     known (`is_known`), those of others, which fits leave out, are not looked at.
     """
-    if not len(is_known):
-        return []
     cards, is_number = explored.model.domain.cards, explored.task == REGRESSOR
     rows, answers, seen = np.arange(len(is_known)), None, None
     has_outcome = is_known[:MOST_ROWS].any()
@@ -349,12 +350,12 @@ def _suggested(
         answers = _own_answers(explored, Codes.from_columns(parts, cards[:-1]))
     shown = outcomes[: len(first)] if has_outcome else None
     if is_number:
-        found = number_cases(answers[:, 0], shown)
+        by_kind = number_cases(answers[:, 0], shown)
     else:
         is_right = explored.scorer.choose(answers) == shown if has_outcome else None
-        found = class_cases(answers, is_right)
+        by_kind = class_cases(answers, is_right)
     cases = []
-    for kind, row in found.items():
+    for kind, row in by_kind.items():
         mean, *interval = posterior = answers[row].tolist()
         figures = {"mean": mean, "interval": interval}
         figures = figures if is_number else {"posterior": posterior}

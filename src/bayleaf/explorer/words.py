@@ -132,6 +132,8 @@ def add_changes(
     features = {v["name"]: v for v in content["variables"] if v["role"] == "feature"}
     given = {"immutable": immutable, "actionable": actionable}
     for change, names in given.items():
+        if isinstance(names, str):
+            raise ValueError(f"{change} must be a list of names, got {quoted(names)}")
         for name in names or ():
             if name not in features:
                 raise ValueError(

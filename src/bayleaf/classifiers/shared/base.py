@@ -550,8 +550,9 @@ class BayesianClassifier(ClassifierMixin, TableEstimator):
         return PageModel(
             name=type(self).__name__,
             task=CLASSIFIER,
-            model=self.model_,
+            # First, since it checks that there is a model.
             scorer=self._predictor(),
+            model=self.model_,
             encoder=self.encoder_,
             read=self._encode,
             support=partial(kept_support, self),
