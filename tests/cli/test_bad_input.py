@@ -270,6 +270,10 @@ def test_unknown_variable_to_inspect(run: Run, model: Path) -> None:
 def test_unknown_command_and_missing_argument(run: Run) -> None:
     check_refused(run("frobnicate"), "frobnicate")
     check_refused(run("fit"), "fit needs DATA, as in: bayleaf fit ")
+    given = run("query", "m.json", "--evidence", "a=b")
+    check_refused(given, "--evidence", "bayleaf query --help lists")
+    given = run("query", "m.json", "age")
+    check_refused(given, "does not take age; bayleaf query --help lists")
 
 
 def test_input_that_has_a_prediction_already(

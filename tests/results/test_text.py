@@ -76,6 +76,23 @@ def test_control_characters_are_escaped() -> None:
     assert "\\x1b[31m\\n" in text
 
 
+def test_long_names_are_whole_on_further_lines() -> None:
+    name = "days in hospital given risk, age and most by month"
+    table = Table(("name", "p"), [(name, "0.5"), ("b", "0.25")])
+    assert text_of(Document("", [table])).splitlines()[2:] == [
+        "days in hospital given risk, age and   0.5",
+        "  most by month",
+        "b                                     0.25",
+    ]
+
+
+def test_numbers_stay_with_their_sign_of_per_cent() -> None:
+    lines = text_of(Document("", ["of the rows " * 6 + "that are 12.5 % of"])).split(
+        "\n"
+    )
+    assert lines[1] == "12.5 % of"
+
+
 def test_wide_terminals_have_room_for_long_names() -> None:
     name = "days in hospital given risk, age and most by month"
     table = Table(("name", "p"), [(name, "0.5")], "")

@@ -10,7 +10,13 @@ from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any
 
-from cyclopts import App, CycloptsError, MissingArgumentError
+from cyclopts import (
+    App,
+    CycloptsError,
+    MissingArgumentError,
+    UnknownOptionError,
+    UnusedCliTokensError,
+)
 
 import bayleaf
 from bayleaf.cli.commands.audit import audit
@@ -39,7 +45,7 @@ from bayleaf.cli.model_options import put_first
 from bayleaf.cli.run_record import HELP, RunOptions, print_error, run_recorded
 from bayleaf.data.unknown_cells import reported_elsewhere
 from bayleaf.native.library import NativeCoreError
-from bayleaf.wording import cut, visible_lines
+from bayleaf.wording import cut, name_list, visible_lines
 
 # Paths of files are seldom longer; a column name may be.
 _LONGEST_WORD = 120
@@ -107,7 +113,7 @@ def _carried_out(words: Sequence[str]) -> int:
     except MissingArgumentError as error:
         return _refuse(_missing(error))
     except CycloptsError as error:
-        return _refuse(str(error))
+        return _refuse(_misread(error))
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -120,6 +126,17 @@ def _carried_out(words: Sequence[str]) -> int:
     except (ValueError, TypeError, NativeCoreError) as error:
         return _refuse(str(error))
     return result if isinstance(result, int) else 0
+
+
+def _misread(error: CycloptsError) -> str:
+    """What a command does not take, and where the words that it takes are listed."""
+    command = " ".join(("bayleaf", *(error.command_chain or ())))
+    if isinstance(error, UnusedCliTokensError):
+        words = name_list(error.unused_tokens or ())
+        return f"{command} does not take {words}; {command} --help lists what it takes"
+    if isinstance(error, UnknownOptionError) and "Did you mean" not in str(error):
+        return f"{str(error).removesuffix('.')}; {command} --help lists the options"
+    return str(error)
 
 
 def _missing(error: MissingArgumentError) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
@@ -28,8 +29,7 @@ from bayleaf.wording import cut, visible
 
 WIDTH = 80
 _TITLE = "bold blue"
-# Characters of a cell in lines of 80, and of the narrowest column of names, which
-# folds.
+# Characters of a line of a cell in lines of 80, and of the narrowest column of names.
 _MAX_CELL, _MIN_NAME = 40, 12
 # Box-drawing characters would make a program's print fail where the encoding lacks
 # them, as that of files and pipes on Windows does.
@@ -65,8 +65,11 @@ def rich_tables(table: Table, width: int = WIDTH) -> list[RichTable]:
     rows = table.rows[: table.max_rows]
     # What lines have beyond 80 characters is room for names.
     most = max(_MAX_CELL, width - (WIDTH - _MAX_CELL))
-    cells = [[cut(_string(text), most) for text in row] for row in (table.heads, *rows)]
-    name, *widths = [max(map(cell_len, column)) + 2 for column in zip(*cells)]
+    cells = [[_folded(text, most) for text in row] for row in (table.heads, *rows)]
+    name, *widths = [
+        max(cell_len(line) for cell in column for line in cell.split("\n")) + 2
+        for column in zip(*cells)
+    ]
     room = width + 2 - max(name, _MIN_NAME + 2)
     groups: list[list[int]] = [[]]
     used = 0
@@ -81,6 +84,12 @@ def rich_tables(table: Table, width: int = WIDTH) -> list[RichTable]:
         tables[0].title = RichText(_string(table.title), style="table.title")
         tables[0].title_justify = "left"
     return tables
+
+
+def _folded(text: Text, most: int) -> str:
+    """The text of a cell on lines of at most so many characters."""
+    lines = textwrap.wrap(_string(text), most, subsequent_indent="  ")
+    return "\n".join(lines)
 
 
 def _rich_table(table: Table, cells: list[list[str]], columns: list[int]) -> RichTable:
@@ -161,12 +170,14 @@ def _wrapped(line: str, width: int, deeper: int = 4) -> list[str]:
         return [line]
     words = line.lstrip()
     indent = " " * (len(line) - len(words))
-    return textwrap.wrap(
-        words,
+    # A number and its sign of per cent stay on one line.
+    lines = textwrap.wrap(
+        re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", words),
         width,
         initial_indent=indent,
         subsequent_indent=indent + " " * deeper if indent else "",
     )
+    return [part.replace("\N{NO-BREAK SPACE}%", " %") for part in lines]
 
 
 def _string(text: Text) -> str:
