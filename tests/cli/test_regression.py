@@ -167,6 +167,7 @@ report MODEL TABLE --positive yes
 explore MODEL -o page.html --min-count 5
 evaluate TABLE --target price --model regressor nb
 evaluate TABLE --target place --model regressor
+fit TABLE --target place --model regressor -o MODEL
 compare TABLE --target price --model regressor nb
 compare TABLE --target price --model regressor --csv -
 """.strip().splitlines()
@@ -182,5 +183,7 @@ def test_what_does_not_apply_is_refused_in_one_sentence(
         assert main([places.get(word, word) for word in line.split()]) == 2
         message = capsys.readouterr().err.strip().splitlines()[-1]
         assert message.startswith("bayleaf: ")
+        if "--target place" in line:
+            assert "column place must hold real numbers, got '" in message
 
     check_each(REFUSED, check)

@@ -217,19 +217,24 @@ def numbers_of(name: str, values: Any) -> NDArray[np.float64]:
     TypeError if it contains something other than real numbers; ValueError if its rows
     differ in length or a number is too large for a float.
     """
-    refusal = f"{name} must hold real numbers, got {reprlib.repr(values)}"
     try:
         array = np.asarray(values)
     except ValueError as error:
         raise ValueError(f"{name} must have rows of one length") from error
-    if array.dtype.kind not in "biufO":
-        raise TypeError(refusal)
     try:
+        if array.dtype.kind not in "biufO":
+            raise TypeError(array.dtype)
         return array.astype(np.float64)
     except OverflowError as error:
         raise ValueError(f"{name} holds a number too large for a float") from error
     except (TypeError, ValueError) as error:
-        raise TypeError(refusal) from error
+        cells = np.ravel(array).tolist()
+        wrong = next(
+            (cell for cell in cells if not isinstance(cell, numbers.Real)), values
+        )
+        raise TypeError(
+            f"{name} must hold real numbers, got {reprlib.repr(wrong)}"
+        ) from error
 
 
 def checked_class_prior(class_prior: Any, classes: NDArray[Any]) -> NDArray[np.float64]:

@@ -83,6 +83,7 @@ def fit(
         Print the summary as JSON.
     """
     from bayleaf.classifiers.shared.base import BayesianClassifier
+    from bayleaf.classifiers.shared.parameters import numbers_of
     from bayleaf.cli.table_reading import (
         EmptyTargets,
         batches_format,
@@ -151,6 +152,8 @@ def fit(
             empty = table.empty
             work.say(f"learning from {table.features.num_rows:,} rows")
             labels = () if target is None else (table.target,)
+            if isinstance(estimator, AveragedKDBRegressor):
+                numbers_of(f"the target column {target}", table.target.to_numpy())
             estimator.fit(
                 table.features, *labels, sample_weight=table.weights, plan=reading
             )
