@@ -107,7 +107,9 @@ def test_information_ranks_what_would_tell_most(run: Run, sprinkler: Path) -> No
     assert list(found) == ["dew = 1", "rain"]
     assert found["dew = 1"] > found["rain"] > 0
     shown = run("query", sprinkler, "--target", "grass", "--information").out
-    assert shown.startswith("dew = 1")
+    title, first, *_ = shown.splitlines()
+    assert title == "What observing each reveals on average about grass, in bits"
+    assert first.startswith("dew = 1")
 
 
 EITHER = "rain = yes or `dew = 1` in {1, 2}"

@@ -14,7 +14,7 @@ from cyclopts import Parameter
 
 from bayleaf.cli.display import print_json
 from bayleaf.cli.options import Flag, Json, Strings
-from bayleaf.wording import format_number, in_bits, shown_name, split_names, visible
+from bayleaf.wording import format_number, shown_name, split_names, visible
 
 if TYPE_CHECKING:
     from bayleaf.models.bayesian_network import BayesianNetwork
@@ -124,12 +124,7 @@ def query(
             answer = _probable_states(network, None, known)
         elif information:
             nats = network.value_of_information(target[0], known)
-            bits = {name: f"{in_bits(value):.4f} bits" for name, value in nats.items()}
-            lines = _lines(bits)
-            answer = (
-                {str(name): value for name, value in nats.items()},
-                "\n".join(lines),
-            )
+            answer = {str(name): value for name, value in nats.items()}, str(nats)
         elif probability is not None:
             answer = _probability(network, probability, known)
         elif joint:
