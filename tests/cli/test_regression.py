@@ -92,7 +92,10 @@ def test_explanations_add_up(
     assert (told["line"], told["target"]) == (3, "price")
     assert total == pytest.approx(told["expectation"], abs=1e-10)
     assert main(words) == 0
-    assert capsys.readouterr().out.startswith("line 3: price is expected to be ")
+    first, *lines = capsys.readouterr().out.splitlines()
+    assert first.startswith("line 3: price is expected to be ")
+    # Numbers that add up have as many decimals as each other.
+    assert len({len(line.split()[0].partition(".")[2]) for line in lines}) == 1
 
 
 def test_evaluation_reports_scores_of_distributions(

@@ -74,13 +74,17 @@ class ExpectationExplanation(Result):
             columns,
         )
         ranked = self.ranked
-        lines.append(f"{self.baseline:+12.5g}  before any feature is seen")
-        for term in ranked[:n_terms]:
-            lines.append(f"{term.contribution:+12.5g}  {plain(term.fact)}")
+        shown = [("before any feature is seen", self.baseline)]
+        shown += [(plain(term.fact), term.contribution) for term in ranked[:n_terms]]
         if rest := ranked[n_terms:]:
             total = sum(term.contribution for term in rest)
-            lines.append(f"{total:+12.5g}  {len(rest)} other features")
+            shown.append((f"{len(rest)} other features", total))
+        lines += [f"{self._written(moved):>12}  {what}" for what, moved in shown]
         return "\n".join(lines)
+
+    def _written(self, moved: float) -> str:
+        """A part of the expectation, with as many decimals as all others."""
+        return like(moved, max(abs(self.baseline), abs(self.expectation)), "+")
 
     def document(self) -> Document:
         """The terms as bars, each from where the last one ended."""
@@ -88,9 +92,8 @@ class ExpectationExplanation(Result):
             f"row {self.row}: {self.target} is expected to be {self.expectation:.5g}"
         )
         first = ("before any feature is seen", self.baseline)
-        whole = max(abs(self.baseline), abs(self.expectation))
         table = terms_table(
-            title, first, self.ranked, lambda moved: (like(moved, whole, "+"),)
+            title, first, self.ranked, lambda moved: (self._written(moved),)
         )
         return Document("", [table])
 
