@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from bayleaf import NaiveBayesClassifier
+from bayleaf import AveragedKDBRegressor, NaiveBayesClassifier
 from bayleaf.explain import matching_rows
 
 TABLE = pd.DataFrame(
@@ -37,6 +37,22 @@ def test_where_few_match_the_strongest_findings_are_counted() -> None:
     assert result.strongest.n == 10
     whole = matching_rows(MODEL, {"size": 7}, TABLE, tolerances={"size": 99.0})
     assert whole.known.n == 20
+
+
+def test_matching_rows_of_a_number_have_the_mean_of_what_was_recorded() -> None:
+    X = TABLE[["cough", "size"]]
+    y = pd.Series(X["size"] * 2.0, name="class").where(X["size"] > 7)
+    model = AveragedKDBRegressor(n_networks=2, random_state=0).fit(X, X["size"] * 2.0)
+    table = X.assign(target=y)
+    known = matching_rows(model, {"cough": "y"}, table).known
+    assert (known.n, known.mean, known.recorded) == (10, None, {})
+    named = AveragedKDBRegressor(n_networks=2, random_state=0)
+    named.fit(X.assign(price=X["size"] * 2.0), target="price")
+    known = matching_rows(named, {"cough": "y"}, X.assign(price=y)).known
+    assert known.n == 10
+    assert known.mean == y[X["cough"] == "y"].mean()
+    few = matching_rows(named, {"cough": "y"}, X.assign(price=y), min_count=11).known
+    assert (few.n, few.mean) == (None, None)
 
 
 def test_counts_below_the_least_are_not_reported() -> None:

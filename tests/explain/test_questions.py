@@ -7,7 +7,12 @@ import pandas as pd
 import pytest
 from scipy.stats import entropy
 
-from bayleaf import AODEClassifier, AveragedKDBClassifier, NaiveBayesClassifier
+from bayleaf import (
+    AODEClassifier,
+    AveragedKDBClassifier,
+    AveragedKDBRegressor,
+    NaiveBayesClassifier,
+)
 from bayleaf.explain import (
     credible_intervals,
     decision_changes,
@@ -123,6 +128,35 @@ def test_decisions_change_as_often_as_by_enumeration() -> None:
     share = decision_changes(model, {}, n_draws=2000)
     assert share == pytest.approx(expected, abs=0.03)
     assert decision_changes(model, {"wet": states[0]}) == 0.0
+
+
+def test_a_feature_of_one_state_does_not_change_the_cases_drawn() -> None:
+    X, y = small_table(0, n_rows=60)
+    with_constant = X.assign(constant="same")[["constant", *X.columns]]
+    shares = [
+        decision_changes(classifier("nb").fit(table, y), {"wet": "yes"}, n_draws=50)
+        for table in (X, with_constant)
+    ]
+    assert shares[0] == shares[1]
+
+
+def test_questions_about_a_number_take_away_its_variance() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"side": [*"abbbbbbb"] * 25, "noise": [*"ccdd"] * 50})
+    y = np.where(X["side"] == "a", 1.0, 5.0) + rng.normal(size=200)
+    model = AveragedKDBRegressor(n_networks=2, random_state=0).fit(X, y)
+    shares = value_of_information(model, {})
+    assert list(shares) == ["side", "noise"]
+    means = model.predict_distribution(pd.DataFrame({"side": [*"ab"], "noise": None}))
+    rows = np.array([1, 7]) / 8
+    between = rows @ (means.mean - rows @ means.mean) ** 2
+    share = between / (between + rows @ means.variance)
+    assert shares["side"] == pytest.approx(share, abs=0.02)
+    # The rare answer carries the expectation out of the middle half.
+    assert decision_changes(model, {}) == pytest.approx(1 / 8, abs=0.05)
+    assert decision_changes(model, {"side": "a", "noise": "c"}, n_draws=40) == 0.0
+    with pytest.raises(ValueError, match="predicts a number"):
+        decision_changes(model, {}, threshold=0.5)
 
 
 def test_a_threshold_needs_two_classes() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from bayleaf import AveragedKDBRegressor
 from bayleaf.data.codes import Codes
+from bayleaf.explain import value_of_information
 from bayleaf.explorer import explorer_html, suggested_cases
 from bayleaf.io import read_model
 
@@ -294,6 +295,8 @@ def test_questions_take_away_shares_of_the_variance(
         now = expected(model, [row])[0]["intervals"]
         found = page.evaluate(REDUCTIONS, row)
         assert [own["variable"] for own in found] == [v for v in range(4) if row[v] < 0]
+        case = Codes.from_columns([np.array([code]) for code in known], cards)
+        shares = value_of_information(model, case)
         for own in found:
             variable = own["variable"]
             rows = np.tile(known, (cards[variable], 1))
@@ -307,6 +310,8 @@ def test_questions_take_away_shares_of_the_variance(
             )
             share = between / (between + weights @ answers.variance)
             assert own["share"] == pytest.approx(share, abs=1e-9)
+            name = model.encoder_.domain.names[variable]
+            assert shares[name] == pytest.approx(share, abs=1e-9)
             low, high = own["reach"]["low"], own["reach"]["high"]
             order = np.argsort(answers.mean)
             for end, ordered in ((low, order), (high, order[::-1])):

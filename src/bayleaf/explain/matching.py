@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.data.partial_values import available_codes, single_states
 from bayleaf.data.tables.named_rows import named_table
-from bayleaf.explain.subject import row_of, rows_of, with_each_state
-from bayleaf.models.predictor import ModelLike, Predictor, predictor_inside
+from bayleaf.explain.subject import asked, row_of, rows_of, with_each_state
+from bayleaf.models.predictor import ModelLike, Predictor
 from bayleaf.models.texts.feature_shape import finite_edges
 from bayleaf.results.document import Document
 from bayleaf.results.result import Record, Result
@@ -44,12 +44,16 @@ class Match(Record):
         Number of rows; None if it is below the least count, and not reported.
     recorded : dict from label to int
         Rows by recorded class; empty where the table has no class, or any class has
-        fewer rows than the least count.
+        fewer rows than the least count, and for regressors.
+    mean : float or None
+        Mean of the recorded numbers, for regressors; None where the table has none, or
+        fewer rows than the least count match.
     """
 
     features: tuple[str | int, ...]
     n: int | None
     recorded: dict[Hashable, int]
+    mean: float | None = None
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,8 @@ class MatchingRows(Result):
     def _text(self, match: Match) -> str:
         n = f"fewer than {self.min_count}" if match.n is None else f"{match.n}"
         recorded = ", ".join(f"{c}: {rows}" for c, rows in match.recorded.items())
+        if match.mean is not None:
+            recorded = f"mean {match.mean:.6g}"
         return (
             f"{n} of {counted(self.n_rows, 'row')} match {name_list(match.features)}"
             f"{f' ({recorded})' if recorded else ''}"
@@ -102,12 +108,12 @@ def matching_rows(
 
     Parameters
     ----------
-    model : classifier
+    model : classifier or regressor
         A fitted model, or one read from its file.
     row : mapping
         The case: values by feature. At least one must be known.
     X : data frame
-        The rows, with the columns of training and, if it should be counted, the class.
+        The rows, with the columns of training and, if it should be counted, the target.
     tolerances : mapping from name to float, optional
         How far numbers may be apart; by default a twentieth of the axis of pictures.
     min_count : int, default=1
@@ -140,12 +146,13 @@ def matching_rows(
     """
     if min_count < 1:
         raise ValueError(f"min_count must be at least 1, got {min_count}")
-    predictor, case = predictor_inside(model), single_states(row_of(model, row))
+    predictor, number = asked(model)
+    case = single_states(row_of(predictor if number else model, row))
     cards = case.cards
     known = [v for v, card in enumerate(cards) if case.column(v)[0] < card]
     if not known:
         raise ValueError("row has no known feature; give a value of at least one")
-    (explanation,) = predictor.explain(case)
+    (explanation,) = (number or predictor).explain(case)
     known.sort(key=lambda v: (-abs(explanation.terms[v].contribution), v))
     names = predictor.model.domain.names
     frame = nw.from_native(named_table(X), eager_only=True)
@@ -153,7 +160,10 @@ def matching_rows(
     required = [columns.get(str(c), c) for c in predictor.encoder.column_names]
     is_whole = all(name in frame.columns for name in required)
     table = available_codes(
-        rows_of(model, frame.select(required).to_native() if is_whole else X)
+        rows_of(
+            predictor if number else model,
+            frame.select(required).to_native() if is_whole else X,
+        )
     )
     target = columns.get(str(names[-1]))
     labels = None if target is None else np.asarray(frame[target].to_list(), object)
@@ -171,11 +181,16 @@ def matching_rows(
             # What is missing, a group or not seen in training matches nothing.
             is_like &= np.append(alike[v], False)[np.minimum(table.column(v), cards[v])]
         n = int(is_like.sum())
+        names_of_match = tuple(names[v] for v in features)
+        if number is not None:
+            own = np.array([] if labels is None else labels[is_like], float)
+            own = own[np.isfinite(own)]
+            mean = float(own.mean()) if own.size and n >= min_count else None
+            return n, Match(names_of_match, n if n >= min_count else None, {}, mean)
         recorded = Counter([] if labels is None else labels[is_like].tolist())
         # A class with few rows, or none, would follow from the others and the whole.
         if min(recorded[c] for c in classes) < min_count > 1:
             recorded = Counter()
-        names_of_match = tuple(names[v] for v in features)
         return n, Match(names_of_match, n if n >= min_count else None, dict(recorded))
 
     n, of_all = match(known)

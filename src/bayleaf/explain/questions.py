@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.partial_values import Rows, single_states
-from bayleaf.explain.subject import row_of, with_each_state
+from bayleaf.explain.subject import asked, row_of, with_each_state
 from bayleaf.models.class_model import ClassModel, log_normalize
-from bayleaf.models.predictor import ModelLike, predictor_inside
+from bayleaf.models.interval_target import IntervalTargetModel
+from bayleaf.models.predictor import ModelLike, Predictor
 from bayleaf.results.result_lists import RankedNumbers
 from bayleaf.typing import RowLike
 
@@ -25,11 +26,11 @@ _FEWEST_DRAWS = 30
 def value_of_information(
     model: ModelLike, row: RowLike | Rows
 ) -> dict[str | int, float]:
-    """Rank the features of a row that are missing by what they reveal of the class.
+    """Rank the features of a row that are missing by what they reveal of the target.
 
     Parameters
     ----------
-    model : classifier
+    model : classifier or regressor
         A fitted model, or one read from its file.
     row : mapping, series, list or table of one row
         What is known; a mapping may leave features out.
@@ -38,7 +39,7 @@ def value_of_information(
     -------
     dict from name to float
         Expected reduction of the entropy of the class in nats once the feature is
-        known, the largest first.
+        known, the largest first. Of a number the share of its variance, from 0 to 1.
 
     Raises
     ------
@@ -67,9 +68,10 @@ def value_of_information(
     """
     from scipy.special import entr
 
-    predictor, codes = predictor_inside(model), single_states(row_of(model, row))
+    predictor, number = asked(model)
+    codes = single_states(row_of(predictor if number else model, row))
     *features, _ = predictor.model.domain.variables
-    log_proba = predictor.log_proba(codes)[0]
+    log_proba = _log_proba(predictor, number, codes)
     gains = {}
     for index, feature in enumerate(features):
         if codes.column(index)[0] < feature.n_states:
@@ -78,10 +80,19 @@ def value_of_information(
         weights = predictor.model.state_proba(rows, index, log_proba)
         possible = np.flatnonzero(weights)
         shares = weights[possible] / weights[possible].sum()
+        if number is not None:
+            answers = number.distributions(rows.rows(possible))
+            between = shares @ (answers.mean - shares @ answers.mean) ** 2
+            whole = between + shares @ answers.variance
+            gains[feature.name] = float(between / whole)
+            continue
         proba = predictor.proba(rows.rows(possible))
         before, after = entr(shares @ proba).sum(), entr(proba).sum(axis=1)
         gains[feature.name] = float(before - shares @ after)
     ranked = dict(sorted(gains.items(), key=lambda pair: -pair[1]))
+    if number is not None:
+        title = "Share of the variance that knowing each takes away on average"
+        return RankedNumbers(ranked, title, float)
     return RankedNumbers(ranked, "What knowing each reveals on average, in bits")
 
 
@@ -97,8 +108,9 @@ def decision_changes(
 
     Parameters
     ----------
-    model : classifier
-        A fitted model, or one read from its file.
+    model : classifier or regressor
+        A fitted model, or one read from its file. Of a number the decision is whether
+        its expectation lies in the middle half of its present distribution.
     row : mapping, series, list or table of one row
         What is known; a mapping may leave features out.
     threshold : float, optional
@@ -119,7 +131,7 @@ def decision_changes(
     ------
     ValueError
         If there are several rows, a feature or state is unknown, `threshold` is given
-        for more than two classes, or `n_draws` is below 1.
+        for a number or more than two classes, or `n_draws` is below 1.
 
     Notes
     -----
@@ -136,7 +148,10 @@ def decision_changes(
     >>> decision_changes(model, {"cough": "y"})
     0.0
     """
-    predictor, codes = predictor_inside(model), single_states(row_of(model, row))
+    predictor, number = asked(model)
+    codes = single_states(row_of(predictor if number else model, row))
+    if number is not None and threshold is not None:
+        raise ValueError("threshold needs two classes, but the model predicts a number")
     if threshold is not None and len(predictor.classes) != 2:
         raise ValueError(
             f"threshold needs two classes, but the model has {len(predictor.classes)}"
@@ -144,19 +159,23 @@ def decision_changes(
     if n_draws < 1:
         raise ValueError(f"n_draws must be at least 1, got {n_draws}")
 
+    if number is not None:
+        middle = number.distributions(codes).quantiles([0.25, 0.75])[0]
+
     def decision(case: Codes) -> int:
+        if number is not None:
+            mean = number.distributions(case).mean[0]
+            return int(mean > middle[1]) - int(mean < middle[0])
         proba = predictor.proba(case)
         if threshold is not None:
             return int(proba[0, 1] >= threshold)
         return int(predictor.choose(proba)[0])
 
     cards = codes.cards
-    missing = [v for v, card in enumerate(cards) if codes.column(v)[0] >= card]
-    now, posterior, uniform = (
-        decision(codes),
-        predictor.proba(codes)[0],
-        uniform_numbers(7),
-    )
+    # Nobody needs to ask for the only state of a feature.
+    missing = [v for v, card in enumerate(cards) if codes.column(v)[0] >= card > 1]
+    now, uniform = decision(codes), uniform_numbers(7)
+    posterior = np.exp(_log_proba(predictor, number, codes))
     n_changed = n_drawn = 0
     while n_drawn < n_draws:
         label, case = _drawn(posterior, uniform), codes
@@ -171,6 +190,16 @@ def decision_changes(
         if limit is not None and n_drawn >= _FEWEST_DRAWS and share - 2 * error > limit:
             break
     return n_changed / n_drawn
+
+
+def _log_proba(
+    predictor: Predictor, number: IntervalTargetModel | None, codes: Codes
+) -> Floats:
+    """Log posterior of the classes, or of the intervals of a number, of one row."""
+    if number is None:
+        return np.asarray(predictor.log_proba(codes)[0])
+    (cells,) = number.distributions(codes).probabilities
+    return np.log(np.bincount(number.cell_intervals, cells))
 
 
 def _shares(model: ClassModel, rows: Codes, feature: int, label: int) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -29,9 +29,33 @@ from bayleaf.data.tables.frames import to_columns
 from bayleaf.data.tables.named_rows import is_column
 from bayleaf.inference.evidence import as_mapping
 from bayleaf.inference.states import StateReader
+from bayleaf.models.interval_target import IntervalTargetModel
+from bayleaf.models.page_model import REGRESSOR
 from bayleaf.models.predictor import Predictor, predictor_inside
 from bayleaf.models.wrappers import model_inside, rows_inside
 from bayleaf.wording import near_names, quoted
+
+
+class Asked(NamedTuple):
+    """What questions about a case need of a model.
+
+    A number is asked about through the intervals of its range, which are `predictor`'s
+    classes; `number` is None for classifiers.
+    """
+
+    predictor: Predictor
+    number: IntervalTargetModel | None
+
+
+def asked(model: Any) -> Asked:
+    """The parts of a classifier or regressor; TypeError for other models."""
+    inside = model_inside(model)
+    page = inside._page_model() if hasattr(inside, "_page_model") else None
+    if page is None or page.task != REGRESSOR:
+        return Asked(predictor_inside(model), None)
+    number: IntervalTargetModel = page.scorer
+    states = np.arange(number.intervals.domain.cards[-1])
+    return Asked(Predictor(page.encoder, number.intervals, states), number)
 
 
 def training_rows_by_state(model: Any) -> tuple[NDArray[np.float64], ...]:
