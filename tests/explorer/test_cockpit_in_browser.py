@@ -176,6 +176,17 @@ def test_findings_are_chosen_typed_and_taken_back(open_cockpit: Any) -> None:
     assert "like this" in headline(page)
 
 
+def test_a_factor_is_spoken_as_it_is_shown(open_cockpit: Any) -> None:
+    X = pa.table({"sign": [*"ab"] * 500, "other": [*"ccdd"] * 250})
+    y = np.where(np.arange(1000) % 2, "ill", "well")
+    page = open_cockpit(explorer_html(bayleaf.NaiveBayesClassifier().fit(X, y)))
+    feature(page, "sign").get_by_text("b", exact=True).click()
+    shown = page.inner_text(".facts b.up, .facts b.down")
+    assert shown == "÷501"
+    spoken = page.locator(".fall tbody .unseen").nth(1).text_content()
+    assert f" the odds {shown[1:]} times" in spoken
+
+
 def test_how_good_a_model_is_is_of_cases_with_all_findings(open_cockpit: Any) -> None:
     page = open_cockpit(explorer_html(heart("averaged KDB")))
     feature(page, "sex").get_by_text("female").click()
@@ -415,8 +426,9 @@ def test_the_cockpit_has_no_barriers(
         color_scheme=scheme,
     )
     page.evaluate(axe_script)
-    feature(page, "sex").get_by_text("female").click()
     page.get_by_role("textbox", name="age", exact=True).fill("62")
+    # The picture marks a value that lowers the odds.
+    feature(page, "sex").get_by_text("female").click()
     page.get_by_role("button", name=mode, exact=True).click()
     if mode == "Ask me":
         wait(page, "#question-heading")

@@ -42,10 +42,16 @@ function arrow(own) {
   return element("span", { "aria-hidden": "true", text: { up: "▲ ", down: "▼ ", "": "● " }[own] });
 }
 
+/** The factor of the odds of a term, or of its reverse, as a number. */
+function timesOf(nats) {
+  const factor = Math.exp(Math.abs(nats));
+  return factor < 9.95 ? factor.toFixed(1) : factor < 9999 ? factor.toFixed(0) : "> 9999";
+}
+
 /** What a term does to the odds, for readers of the screen. */
 function spoken(nats) {
   if (!side(nats)) return "no effect on the odds";
-  return `${nats > 0 ? "raises" : "lowers"} the odds ${Math.exp(Math.abs(nats)).toPrecision(2)} times`;
+  return `${nats > 0 ? "raises" : "lowers"} the odds ${timesOf(nats).replace(">", "more than")} times`;
 }
 
 /** An interval of numbers in words, such as "30 to 34"; undefined for other states. */
@@ -131,8 +137,6 @@ class Words {
   factor(nats) {
     if (this.unit !== "odds") return signed(nats / (this.unit === "bits" ? LN2 : 1)).slice(0, -1);
     if (!side(nats)) return "×1.0";
-    const factor = Math.exp(Math.abs(nats));
-    const text = factor < 9.95 ? factor.toFixed(1) : factor < 9999 ? factor.toFixed(0) : "> 9999";
-    return `${nats > 0 ? "×" : "÷"}${text}`;
+    return `${nats > 0 ? "×" : "÷"}${timesOf(nats)}`;
   }
 }
