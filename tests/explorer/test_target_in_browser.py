@@ -417,6 +417,25 @@ def test_what_if_carries_a_number_where_the_reader_wants_it(
     assert page.evaluate(TRIED)["states"][:4] == start
 
 
+def test_where_nothing_lowers_a_number_by_much_a_nearer_goal_is_tried(
+    open_cockpit: Any,
+) -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"kind": rng.choice(["a", "b"], 400)})
+    X["use"] = rng.choice(["little", "much"], 400)
+    y = 10 * (X["kind"] == "b") + (X["use"] == "much") + 0.3 * rng.normal(size=400)
+    model = AveragedKDBRegressor(random_state=0).fit(X, y)
+    page = open_cockpit(explorer_html(model, immutable=["kind"]))
+    findings = page.locator("#findings")
+    findings.get_by_text("a", exact=True).click()
+    findings.get_by_text("much", exact=True).click()
+    page.get_by_role("button", name="What if").click()
+    page.get_by_label("Goal", exact=True).first.select_option("below")
+    page.get_by_text("the goal is now a nearer one").wait_for()
+    proposal = page.locator(".proposals li").first
+    assert "use: much → little" in proposal.inner_text()
+
+
 @pytest.mark.parametrize(
     ("scheme", "width"),
     [("light", 1280), pytest.param("dark", 400, marks=pytest.mark.long)],

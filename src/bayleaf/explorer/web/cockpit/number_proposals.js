@@ -53,6 +53,8 @@ class NumberProposals extends Proposals {
       least: mean > start ? mean + further : start,
       within: start - further,
     }[way]);
+    // A tenth of the standard deviation, where that is less.
+    const nearer = { below: Math.max(line, mean - 2 * scale.least), least: Math.min(line, mean + 2 * scale.least) }[way];
     const end = this.chosen.end ?? Math.max(line + scale.step, scale.rounded(start + further));
     // How far a number is from the goal, which is negative inside.
     const leftOf = (number) => ({
@@ -66,7 +68,7 @@ class NumberProposals extends Proposals {
     };
     const numbers = way === "within" ? `${scale.total(line)} and ${scale.total(end)}` : scale.total(line);
     return {
-      way, line, end, now: 0, isThere: isIn(mean), distance: leftOf,
+      way, line, end, nearer: way === "within" ? undefined : scale.rounded(nearer), now: 0, isThere: isIn(mean), distance: leftOf,
       text: `bring this ${{ below: "below", least: "to at least", within: "to between" }[way]} ${numbers}`,
       goal: (_, known) => Number(isIn(meanOf(known))),
       leftOf: (_, known) => leftOf(meanOf(known)),

@@ -138,8 +138,8 @@ class Proposals {
         this.#draw(found, isDone, target);
         return;
       }
-      // Where nothing reaches the line to act from, the next ten is better than no proposal.
-      this.chosen = { ...this.chosen, line: target.nearer, missed: `No change of one or two findings would ${target.text}; the goal is now the next ten.` };
+      // Where nothing reaches the goal, a nearer one is better than no proposal.
+      this.chosen = { ...this.chosen, line: target.nearer, missed: `No change of one or two findings would ${target.text}; the goal is now a nearer one.` };
       this.show();
     });
   }
@@ -265,7 +265,7 @@ class Proposals {
       ...[remark || this.chosen?.missed].filter(Boolean).map((text) => element("p", { className: "note", text })),
       ...(remark ? [] : parts),
       element("p", { className: "buttons" }, [...(cockpit.isTrying ? [back] : []), close]),
-      element("p", { className: "note", text: `${isDone ? "" : "Searching on … "}This is how the model's answer would change, not what a treatment or decision would do: ${words.cases} with these values differ in other ways, too. ${this.marks()} What is ticked as fixed stays as it is.` }),
+      element("p", { className: "note", text: `${isDone ? "" : "Searching on … "}This is how the model's answer would change, not what a treatment or decision would do: ${words.cases} with these values differ in other ways, too. ${remark ? "" : `${this.marks()} `}What is ticked as fixed stays as it is.` }),
     ));
   }
 
