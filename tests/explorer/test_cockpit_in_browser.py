@@ -798,6 +798,24 @@ def test_a_telephone_shows_what_a_try_changes(open_cockpit: Any) -> None:
     assert moved in page.inner_text(".strip")
 
 
+def test_the_map_shows_effects_on_their_own_as_factors_of_the_odds(
+    open_page: Any,
+) -> None:
+    model = heart("naive Bayes")
+    page = open_page(explorer_html(model))
+    page.evaluate(f"bayleaf.page.choose({COLUMNS.index('chest_pain')})")
+    page.locator("#chosen summary", has_text="on its own").click()
+    case = pa.table(
+        {n: ["asymptomatic" if n == "chest_pain" else None] for n in COLUMNS}
+    )
+    (found,) = model.explain(case, of="present")
+    (nats,) = [t.contribution for t in found.terms if t.feature == "chest_pain"]
+    row = page.locator("#chosen tr", has=page.get_by_text("asymptomatic", exact=True))
+    factor = row.locator(".number").first.inner_text()
+    assert factor[0] == "×"
+    assert float(factor[1:]) == pytest.approx(np.exp(nats), rel=0.006)
+
+
 def test_what_if_explains_the_marks_that_it_has(open_cockpit: Any) -> None:
     for name, has_intervals in (("naive Bayes", False), ("averaged KDB", True)):
         page = open_cockpit(explorer_html(heart(name)))

@@ -402,7 +402,7 @@ def test_a_pasted_case_is_read_by_the_plan(open_page: Any) -> None:
         assert message == "The case was set."
         row = pa.table({n: [c or None] for n, c in zip(X.column_names, cells)})
         np.testing.assert_allclose(found, model.predict_proba(row)[0], atol=1e-9)
-    assert "1,23.5 is no value of price" in paste(page, "price;sold\n1,23.5;true")[0]
+    assert "1,23.5 is not a value of price" in paste(page, "price;sold\n1,23.5;true")[0]
 
 
 @pytest.mark.parametrize("missing", ["marginalize", "state"])
@@ -434,7 +434,7 @@ def test_dates_and_durations_of_a_pasted_case_are_those_of_the_table(
             message, _, found = paste(page, text)
             assert message == "The case was set."
             np.testing.assert_allclose(found, expected, atol=1e-9)
-    assert paste(page, "soon,0:05:00,a")[0] == "soon is no value of seen."
+    assert paste(page, "soon,0:05:00,a")[0] == "soon is not a value of seen."
 
 
 def test_empty_cells_of_a_pasted_case_are_the_state_of_missing_ones(
@@ -575,16 +575,17 @@ def test_numbers_are_pasted_into_a_page_of_rounded_counts(
     assert np.mean(differences) < 0.1
     message, states, _ = paste(page, "0.5,97,no")
     assert message == (
-        "97 is no value of rooms. Values of rooms that few training rows have are "
+        "97 is not a value of rooms. Values of rooms that few training rows have are "
         "numbered on this page, not named."
     )
     assert states[0] is not None
     assert states[1] is None
     assert (
-        "Atlantis is no value of town. Values of town" in paste(page, ",,Atlantis")[0]
+        "Atlantis is not a value of town. Values of town"
+        in paste(page, ",,Atlantis")[0]
     )
     message, _, _ = paste(page, "a,b,c")
-    assert message.startswith("a is no value of size. b is no value of rooms.")
+    assert message.startswith("a is not a value of size. b is not a value of rooms.")
     page.fill("#find", "rooms=0..100")
     page.press("#find", "Enter")
     assert "numbered on this page" in page.inner_text("#message")
@@ -594,7 +595,7 @@ def test_values_that_were_not_read_are_counted(open_page: Any) -> None:
     page = open_page(explorer_html(classifier_case("TAN").model))
     page.locator("#case summary").click()
     message = paste(page, ",".join("abcdef"))[0]
-    assert message.count("is no value of") == 4
+    assert message.count("is not a value of") == 4
     assert message.endswith("2 more values were not read.")
 
 

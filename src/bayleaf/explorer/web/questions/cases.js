@@ -146,7 +146,7 @@ function readCase(session, text) {
       const about = variables[variable];
       const state = stateOf(about, cell, session.model.patterns) ?? about.missing;
       if (state === -1) {
-        problems.push(`${cell.trim()} is no value of ${about.time?.column ?? about.name}.${unnamedText(about)}`);
+        problems.push(`${cell.trim()} is not a value of ${about.time?.column ?? about.name}.${unnamedText(about)}`);
       } else if (state !== undefined) {
         const isNumber = about.cuts && state !== about.missing && about.states[state] !== cell;
         evidence[variable] = enteredMask(session.card(variable), state, isNumber ? cell.trim() : undefined);

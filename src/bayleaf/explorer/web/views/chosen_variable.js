@@ -149,7 +149,7 @@ class ChosenVariable {
     const label = classes.length === 2 ? 1 : 0;
     const place = element("div", { className: "scroll", tabindex: "0", role: "group", "aria-label": `Shape of ${short(name)}` });
     const draw = (own) => {
-      const values = states.map((_, state) => nats[state * classes.length + own] / LN2);
+      const values = states.map((_, state) => nats[state * classes.length + own]);
       place.replaceChildren(states.length <= SHAPE_STATES ? this.#bars(states, values, rows)
         : this.#curve(values, rows));
     };
@@ -160,7 +160,7 @@ class ChosenVariable {
     draw(label);
     return [element("details", {}, [
       element("summary", { text: "Effect of each value on its own" }),
-      element("p", { className: "note" }, ["Bits for ", choice, " against the mean of the classes, and training rows."]),
+      element("p", { className: "note" }, ["Factor of the odds of ", choice, classes.length > 2 ? " against the mean of the other classes, and training rows." : ", and training rows."]),
       place,
     ])];
   }
@@ -175,7 +175,7 @@ class ChosenVariable {
       return element("tr", {}, [
         element("th", { scope: "row", dir: "auto", text: short(label, 40) }),
         element("td", { className: "odds", "aria-hidden": "true" }, [bar]),
-        element("td", { className: "number", text: signed(values[state]) }),
+        element("td", { className: "number", text: timesOdds(values[state]) }),
         element("td", { className: "number", text: rows.length ? counted(rows[state], "row") : "" }),
       ]);
     }))]);
@@ -191,7 +191,7 @@ class ChosenVariable {
     const path = values.map((value, i) => `${i ? "L" : "M"}${(i * step).toFixed(1)} ${y(value).toFixed(1)}H${((i + 1) * step).toFixed(1)}`).join("");
     return drawn("svg", {
       viewBox: `0 0 ${width} ${height}`, class: "curve", role: "img",
-      "aria-label": `Steps from ${signed(Math.min(...values))} to ${signed(Math.max(...values))} bits`,
+      "aria-label": `Steps from ${timesOdds(Math.min(...values))} to ${timesOdds(Math.max(...values))}`,
     }, [
       drawn("line", { x1: 0, x2: width, y1: 50, y2: 50, class: "axis" }),
       drawn("path", { d: path, class: "steps" }),

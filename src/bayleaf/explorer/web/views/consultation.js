@@ -20,7 +20,7 @@ class AskNextPanel {
     this.found = [];
     const { logs } = this.session.answer();
     if (!logs || this.session.evidence[this.session.engine.question]) {
-      this.line.textContent = "There is nothing to find out.";
+      this.line.textContent = logs ? "You entered the outcome itself: there is nothing to ask." : "There is nothing to ask: these findings contradict each other.";
       this.place.replaceChildren();
       return;
     }
@@ -111,7 +111,7 @@ class MostProbablePanel {
     const log = session.logEvidence(session.evidence);
     const { variables } = session.model;
     this.line.textContent = "The most probable values of all that is open, together: "
-      + `probability ${(Math.exp(found.logProbability - log)).toPrecision(3)} given what is set.`;
+      + `probability ${(Math.exp(found.logProbability - log)).toPrecision(3)} given what is known.`;
     const constants = variables.filter((about) => about.role !== "cells" && isConstant(about));
     variables.forEach((about, variable) => {
       const { name, states, role } = about;

@@ -322,7 +322,7 @@ class Page {
     const copied = navigator.clipboard
       ? navigator.clipboard.writeText(link) : Promise.reject(new Error("no clipboard"));
     copied.then(
-      () => said("The link with what is set was copied."),
+      () => said("The link was copied, with what is known so far."),
       () => said(`Copy the link from the address line: ${short(link, 300)}`),
     );
   }
