@@ -126,7 +126,7 @@ class Picture {
         drawn("path", { d: `M${x(number)} ${y(nats) - 7}l7 7l-7 7l-7 -7z`, class: isMine ? "mine" : "probe" }),
         ...(isMine ? [text("you are here", { class: "here", y: CURVE_TOP + 12, x: x(number) + (x(number) > width - 130 ? -8 : 8), "text-anchor": x(number) > width - 130 ? "end" : "start" })] : []),
       ]);
-      const rows = own.rows === null ? "" : ` ${brief(own.rows)} of ${brief(sumOf(intervals.map((i) => i.rows)))} training rows are in this interval.`;
+      const rows = own.rows === null ? "" : ` ${brief(own.rows)} of ${brief(sumOf(intervals.map((i) => i.rows)))} training rows ${own.rows === 1 ? "is" : "are"} in this interval.`;
       const vague = isVague(own) ? [" Vague: its 95 % interval goes from ", scale.effect(ends.lows[own.state]), " to ", scale.effect(ends.highs[own.state]), "."] : [];
       fill(line, [element("b", { text: `${label}${words.unitOf(variable) ? ` ${words.unitOf(variable)}` : ""}: ` }), scale.effect(nats),
         state === label ? "." : state.startsWith("(") ? ` ${state}.` : ` (${state}).`, rows, ...vague, this.#beyond(about, number, isMine)]);
@@ -160,7 +160,7 @@ class Picture {
     drawing.addEventListener("pointerleave", rest);
     const isCut = shown.some(({ state }) => values[state] < scale.low || values[state] > scale.high);
     const remarks = [
-      shown.some(isVague) ? `Thin: vague, as few rows leave more than a factor of ${VAGUE_FACTOR} to either side open.` : "",
+      shown.some(isVague) ? `Thin line: few rows, so that the factor could be more than ${VAGUE_FACTOR} times larger or smaller.` : "",
       isCut ? "Effects beyond the axis are drawn at its ends." : "",
     ].filter(Boolean).join(" ");
     return { node: element("div", {}, [element("p", { className: "note", text: remarks }), drawing, line]), follow };

@@ -66,7 +66,7 @@ class MatchingRows {
     if (few === all) return `${head}${this.#having(all, target)}.`;
     const names = few.variables.map((v) => words.label(v));
     const strongest = names.length === 1 ? `${names[0]} alone` : names.length > 3 ? `the ${names.length} strongest` : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
-    return `${head}${this.#having(all, target)}. ${few.n} match ${strongest}${this.#having(few, target)}.`;
+    return `${head}${this.#having(all, target)}. ${few.n || "None"} match${few.n === 1 ? "es" : ""} ${strongest}${this.#having(few, target)}.`;
   }
 
   /** What was recorded in rows. */
