@@ -821,6 +821,18 @@ def test_the_map_shows_effects_on_their_own_as_factors_of_the_odds(
     assert float(factor[1:]) == pytest.approx(np.exp(nats), rel=0.006)
 
 
+def test_where_nothing_is_entered_nothing_is_compared_with_it(
+    open_cockpit: Any,
+) -> None:
+    page = open_cockpit(explorer_html(heart("naive Bayes")))
+    page.locator("#write-letter").click()
+    assert "in 100 before anything was known" not in page.inner_text("#letter-body")
+    page.locator("#letter-close").click()
+    page.locator("#mode-what-if").click()
+    wait(page, ".proposals li")
+    assert "Had this been different" not in page.inner_text(".proposals")
+
+
 def test_what_if_explains_the_marks_that_it_has(open_cockpit: Any) -> None:
     for name, has_intervals in (("naive Bayes", False), ("averaged KDB", True)):
         page = open_cockpit(explorer_html(heart(name)))

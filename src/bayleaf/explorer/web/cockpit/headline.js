@@ -160,7 +160,7 @@ class Headline {
     icons.show(peopleOf(answer.chance), `${peopleOf(answer.chance)} of 100`, cockpit.interval);
     return [
       element("p", { className: "headline" }, [element("b", { text: `${about(answer.chance)} in 100` }), ` ${this.predicate(answer.target)}`]),
-      element("p", { text: `${cockpit.interval ? `${intervalText(cockpit.interval)}. ` : ""}${cap(near(cockpit.outcome.start(answer).chance))} in 100 before anything was known.` }),
+      ...(cockpit.evidence().some((mask) => mask) ? [element("p", { text: `${cockpit.interval ? `${intervalText(cockpit.interval)}. ` : ""}${cap(near(cockpit.outcome.start(answer).chance))} in 100 before anything was known.` })] : []),
       icons.node,
     ];
   }

@@ -60,9 +60,10 @@ class NumberHeadline {
   /** The answer as a letter has it. */
   letter(answer) {
     const { scale } = this.cockpit;
+    const isEntered = this.cockpit.evidence().some((mask) => mask);
     return [
       element("p", { className: "headline" }, [element("b", { text: `About ${scale.total(answer.mean)}` }), ` ${this.#rest()}`]),
-      element("p", { text: `${scale.intervalText(answer)}. ${this.#start()}` }),
+      element("p", { text: `${scale.intervalText(answer)}. ${isEntered ? this.#start() : ""}` }),
       this.#distribution(answer),
     ];
   }

@@ -245,13 +245,15 @@ class Proposals {
     const ordered = [true, false].flatMap((isClear) => graded.filter((one) => this.#graded(one, target).isClear === isClear));
     const canChange = (one) => !isOpen(one) && one.changes.every(({ variable }) => session.model.variables[variable].change === "actionable");
     const isNamed = session.model.variables.some(({ change }) => change === "actionable");
+    const isEntered = session.evidence.some((mask) => mask);
     const groups = [
       ...(isNamed ? [["What a person can change", canChange]] : []),
       ["Had this been different", (one) => !isOpen(one) && !canChange(one)],
       ["Not known yet: if it turned out to be", isOpen],
     ];
     const parts = groups.map(([heading, isOf]) => [heading, varied(ordered.filter(isOf)).slice(0, isOf === isOpen ? OPEN_SHOWN : PROPOSALS_SHOWN).map((one) => this.#item(one, target))])
-      .filter(([heading, items]) => items.length || heading === groups[0][0]).flatMap(([heading, items]) => [
+      // Where nothing is entered, nothing could have been different.
+      .filter(([heading, items]) => items.length || (heading === groups[0][0] && (isEntered || !graded.length))).flatMap(([heading, items]) => [
         element("h4", { text: heading }), items.length ? element("ul", {}, items)
           : element("p", { className: "note", text: isDone ? `No change of one or two of these would ${target?.text}.` : "Searching …" })]);
     this.found.setAttribute("aria-busy", String(!isDone));
