@@ -2,8 +2,8 @@
 
 const THINNEST = 1;
 const WIDEST = 4.5;
-// How far the ends of a curve pull it out of its column of boxes.
-const BEND = 28;
+// How far the ends of a curve pull it out of its row or column of boxes.
+const BENDS = [20, 60, 120, 240, 480];
 
 /** Points of Bezier curves as the data of a path. */
 function pathOf(way) {
@@ -21,16 +21,13 @@ function bow([x1, y1, w1, h1], [x2, y2, w2, h2]) {
   return [...start, start[0], start[1] + bend, end[0], end[1] - bend, ...end];
 }
 
-/** Curves from a side of one box to a side of another, through the gaps next to them. */
-function sideways([x1, y1, w1, h1], [x2, y2, w2, h2]) {
-  const [from, to] = [y1 + h1 / 2, y2 + h2 / 2];
-  const curve = (start, end, bend) => [start, from, bend, from, bend, to, end, to];
-  return [
-    curve(x1, x2, Math.min(x1, x2) - BEND),
-    curve(x1 + w1, x2 + w2, Math.max(x1 + w1, x2 + w2) + BEND),
-    curve(x1, x2 + w2, (x1 + x2 + w2) / 2),
-    curve(x1 + w1, x2, (x1 + w1 + x2) / 2),
-  ];
+/** Curves from each side of one box to each of another, that leave and enter them upright. */
+function sideways(from, to) {
+  const sides = ([x, y, w, h]) =>
+    [[x + w / 2, y, 0, -1], [x + w / 2, y + h, 0, 1], [x, y + h / 2, -1, 0], [x + w, y + h / 2, 1, 0]];
+  const bent = ([x, y, right, down]) => BENDS.map((bend) => [x, y, x + right * bend, y + down * bend]);
+  const ends = sides(to).flatMap(bent).map(([x, y, ...bend]) => [...bend, x, y]);
+  return sides(from).flatMap(bent).flatMap((start) => ends.map((end) => [...start, ...end]));
 }
 
 /** How many of some points of a single curve are in boxes. */
@@ -44,10 +41,12 @@ function pointsInBoxes([x0, y0, x1, y1, x2, y2, x3, y3], boxes) {
   }));
 }
 
-/** The single curve from one box to another that is least hidden by boxes. */
+/** The single curve from one box to another that is least hidden by boxes, the shortest of these. */
 function aroundBoxes(from, to, boxes) {
   const ways = [bow(from, to), ...sideways(from, to)];
-  return ways[argMax(ways.map((way) => -pointsInBoxes(way, boxes)))];
+  const length = ([x0, y0, x1, y1, x2, y2, x3, y3]) =>
+    Math.hypot(x1 - x0, y1 - y0) + Math.hypot(x2 - x1, y2 - y1) + Math.hypot(x3 - x2, y3 - y2);
+  return ways[argMax(ways.map((way) => -pointsInBoxes(way, boxes) - 1e-6 * length(way)))];
 }
 
 /** The layer of arcs below the boxes. */
