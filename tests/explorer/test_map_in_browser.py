@@ -623,6 +623,67 @@ def test_all_of_a_deep_network_is_fitted_in_and_what_is_found_can_be_read(
     assert place["y"] + place["height"] / 2 == pytest.approx(middle, abs=40)
 
 
+LOOKED = """() => [...document.querySelectorAll("#monitors .looked h3")]
+  .map((heading) => heading.title)"""
+
+
+def is_in_frame(page: Any, variable: int) -> bool:
+    """Whether all of a variable's box is in sight."""
+    frame, place = page.locator("#drawing").bounding_box(), box(page, variable)
+    return all(
+        frame[side] - 1 <= place[side]
+        and place[side] + place[size] <= frame[side] + frame[size] + 1
+        for side, size in (("x", "width"), ("y", "height"))
+    )
+
+
+def test_the_map_shows_what_is_asked_for_and_looked_at(
+    large: str, open_page: Any
+) -> None:
+    page = open_page(large, viewport={"width": 1280, "height": 800})
+    page.locator("#ask").select_option("variable_3")
+    assert is_in_frame(page, 3)
+    assert page.evaluate(LOOKED) == ["variable_3"]
+    assert page.locator("#monitors .asked").count() == 1
+    page.locator("#zoom-in").click(click_count=6)
+    page.locator(".relatives .link").first.click()
+    (looked,) = page.evaluate(LOOKED)
+    assert looked != "variable_3"
+    assert page.inner_text("#chosen-heading") == looked
+    assert is_in_frame(page, int(looked.split("_")[1]))
+
+
+def test_what_is_found_without_relatives_is_among_others(open_page: Any) -> None:
+    network = chain_network(80)
+    states = {v.name: list(v.states) for v in network.domain} | {"z": ["no", "yes"]}
+    names = network.domain.names
+    tables = {n: network.cpds[i].probabilities for i, n in enumerate(names)}
+    parents = {
+        names[child]: [names[p] for p in above]
+        for child, above in enumerate(network.dag.parents)
+    }
+    alone = BayesianNetwork.from_tables(states, tables | {"z": [0.5, 0.5]}, parents)
+    page = open_page(explorer_html(alone))
+    page.locator("#ask").select_option("variable_40")
+    page.fill("#find", "z")
+    page.press("#find", "Enter")
+    assert page.evaluate(FOCUSED) == "z"
+    assert page.locator("#monitors .card").count() > 5
+    assert page.locator("#distance").is_visible()
+
+
+def test_keys_zoom_about_the_box_that_has_the_focus(tan: Case, open_page: Any) -> None:
+    page = open_page(explorer_html(tan.model))
+    page.evaluate("window.bayleaf.page.map.focus(3)")
+    before = box(page, 3)
+    page.keyboard.press("+")
+    after = box(page, 3)
+    assert after["width"] > 1.2 * before["width"]
+    for side, size in (("x", "width"), ("y", "height")):
+        middles = [place[side] + place[size] / 2 for place in (before, after)]
+        assert middles[0] == pytest.approx(middles[1], abs=1)
+
+
 def test_arrows_of_what_is_near_stay_in_the_map(open_page: Any) -> None:
     page = open_page(explorer_html(chain_network(80, reach=80)))
     for centre in range(0, 80, 15):

@@ -262,7 +262,7 @@ def test_a_number_that_never_varies_is_drawn_in_the_middle(open_cockpit: Any) ->
     X, y = training_table()
     model = AveragedKDBRegressor(n_networks=1, random_state=0).fit(X, y * 0 - 3.0)
     page = open_cockpit(explorer_html(model))
-    assert page.inner_text(".headline strong") == "About −3"
+    assert page.inner_text(".headline strong") == "About −3.00"
     within = page.locator("#now-body .within").first
     assert within.get_attribute("x1") == "180" == within.get_attribute("x2")
 

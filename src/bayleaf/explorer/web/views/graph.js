@@ -35,6 +35,14 @@ class Graph {
     return [...largest.keys()].reduce((best, other) => (nArcs(other) > nArcs(best) ? other : best));
   }
 
+  /** The distance from a node, at least 1, within which there are at most some nodes. */
+  distanceOf(from, most) {
+    const found = [...this.distances(from).values()];
+    let distance = 1;
+    while (found.filter((d) => d <= distance + 1).length <= most && distance < Math.max(...found)) distance += 1;
+    return distance;
+  }
+
   /** Distance of every node from one along arcs in either direction. */
   distances(from) {
     const found = new Map([[from, 0]]);
@@ -49,6 +57,12 @@ class Graph {
     }
     return found;
   }
+}
+
+/** Nodes of boxes from the top to the bottom, and from the left to the right. */
+function inVisualOrder(boxes) {
+  return [...boxes.keys()].sort((a, b) =>
+    boxes.get(a)[1] - boxes.get(b)[1] || boxes.get(a)[0] - boxes.get(b)[0]);
 }
 
 /** A map without the arcs that an edit has removed, and with curves for those it has added. */

@@ -33,7 +33,7 @@ class NetworkMap {
     this.withClass = false;
     this.found = null;
     this.centre = this.graph.centreFor(session.engine.question);
-    this.distance = this.#firstDistance();
+    this.distance = this.isLarge ? this.graph.distanceOf(this.centre, FIRST_BOXES) : Infinity;
     this.isFirst = true;
     this.moved = new Map();
     this.bars = new MapBars(this);
@@ -67,15 +67,6 @@ class NetworkMap {
     return this.graph.nodes.length > MOST_AT_ONCE && this.farthest > 0;
   }
 
-  #firstDistance() {
-    if (!this.isLarge) return Infinity;
-    const found = [...this.graph.distances(this.centre).values()];
-    let distance = 1;
-    while (found.filter((d) => d <= distance + 1).length <= FIRST_BOXES
-      && distance < Math.max(...found)) distance += 1;
-    return distance;
-  }
-
   /** The largest distance from the centre. */
   get farthest() {
     return Math.max(...this.graph.distances(this.centre).values());
@@ -84,7 +75,7 @@ class NetworkMap {
   #chosen() {
     if (this.distance === Infinity) return new Set(this.graph.nodes);
     const distances = this.graph.distances(this.centre);
-    return new Set(this.graph.nodes.filter((node) => distances.get(node) <= this.distance));
+    return new Set(this.graph.nodes.filter((node) => distances.get(node) <= this.distance || node === this.looked));
   }
 
   /** Of the drawings for windows of several shapes that which can be shown largest. */
@@ -122,7 +113,7 @@ class NetworkMap {
     }
     const section = byId("network");
     section.classList.toggle("list", this.isList);
-    this.shown = this.isList ? this.#listed() : this.#inVisualOrder();
+    this.shown = this.isList ? this.#listed() : inVisualOrder(this.drawing.boxes);
     // A box that is put in again, as after a change of size, would lose the focus.
     const { activeElement } = document;
     this.place.replaceChildren(...this.shown.map((node) => this.#card(node).card));
@@ -130,7 +121,10 @@ class NetworkMap {
     for (const node of this.shown) this.#put(node);
     this.level = null;
     const marked = new Set(this.withClass ? [] : this.about.marked);
-    for (const [node, { card }] of this.cards) card.classList.toggle("marked", marked.has(node));
+    for (const [node, { card }] of this.cards) {
+      card.classList.toggle("marked", marked.has(node));
+      card.classList.toggle("looked", node === this.looked);
+    }
     if (!this.isList) {
       this.arcs.draw(this.drawing, this.session.model.class);
       this.minimap.draw(this.drawing);
@@ -173,13 +167,6 @@ class NetworkMap {
     const chosen = this.isLarge ? this.#chosen() : new Set(this.graph.nodes);
     return this.graph.nodes.filter((node) => chosen.has(node) && !isFolded(this, node))
       .sort((a, b) => rank[variables[a].role] - rank[variables[b].role] || a - b);
-  }
-
-  /** From the top to the bottom, and from the left to the right. */
-  #inVisualOrder() {
-    const { boxes } = this.drawing;
-    return [...boxes.keys()].sort((a, b) =>
-      boxes.get(a)[1] - boxes.get(b)[1] || boxes.get(a)[0] - boxes.get(b)[0]);
   }
 
   #card(node) {
@@ -256,12 +243,26 @@ class NetworkMap {
     this.#again();
   }
 
+  /** Mark the box of the variable that is looked at, and bring it into sight if it is shown. */
+  look(node) {
+    this.cards.get(this.looked)?.card.classList.remove("looked");
+    this.looked = node;
+    this.cards.get(node)?.card.classList.add("looked");
+    if (this.shown.includes(node)) this.reveal(node);
+  }
+
+  /** Bring a variable into sight, if need be on a map of what is around it. */
+  attend(node) {
+    this.look(node);
+    if (this.shown.includes(node)) return;
+    this.centre = this.graph.centreFor(node);
+    this.#again();
+    if (this.isBegun) this.reveal(node);
+  }
+
   /** Bring a variable's card into view and into focus, on the map or in the list. */
   focus(node) {
-    if (!this.cards.get(node)?.card.isConnected) {
-      this.centre = node;
-      this.#again();
-    }
+    this.attend(node);
     const card = this.cards.get(node);
     if (this.isList) card.card.scrollIntoView({ block: "center" });
     else if (!this.#isRead) this.#lookAt(node);
@@ -372,7 +373,7 @@ class NetworkMap {
   }
 
   /** Zoom about a point of the frame, by default its middle. */
-  zoom(factor, x = this.frame.clientWidth / 2, y = this.frame.clientHeight / 2) {
+  zoom(factor, [x, y] = [this.frame.clientWidth / 2, this.frame.clientHeight / 2]) {
     const scale = Math.min(SCALES[1], Math.max(SCALES[0], this.at.scale * factor));
     const real = scale / this.at.scale;
     this.at = { scale, x: x - (x - this.at.x) * real, y: y - (y - this.at.y) * real };
@@ -389,10 +390,8 @@ class NetworkMap {
       if (start < 8) return 8 - start;
       return start + size > room - 8 ? Math.max(8 - start, room - 8 - start - size) : 0;
     };
-    const [dx, dy] = [
-      needed(this.at.x + box[0] * scale, box[2] * scale, clientWidth),
-      needed(this.at.y + box[1] * scale, box[3] * scale, clientHeight),
-    ];
+    const dx = needed(this.at.x + box[0] * scale, box[2] * scale, clientWidth);
+    const dy = needed(this.at.y + box[1] * scale, box[3] * scale, clientHeight);
     if (dx || dy) this.pan(dx, dy);
   }
 }

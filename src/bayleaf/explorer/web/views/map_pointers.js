@@ -66,14 +66,22 @@ class MapPointers {
     const { left, top } = this.frame.getBoundingClientRect();
     this.press.isDrag = true;
     this.map.zoom(far(now) / Math.max(1, far(before)),
-      (now[0] + other[0]) / 2 - left, (now[1] + other[1]) / 2 - top);
+      [(now[0] + other[0]) / 2 - left, (now[1] + other[1]) / 2 - top]);
   }
 
   #wheel(event) {
     if (this.map.isList) return;
     event.preventDefault();
     const { left, top } = this.frame.getBoundingClientRect();
-    this.map.zoom(Math.exp(-event.deltaY / 500), event.clientX - left, event.clientY - top);
+    this.map.zoom(Math.exp(-event.deltaY / 500), [event.clientX - left, event.clientY - top]);
+  }
+
+  /** The middle of the box that has the focus, in the frame; none without one. */
+  #focus() {
+    const card = document.activeElement.closest(".card");
+    if (!card) return undefined;
+    const [box, frame] = [card, this.frame].map((part) => part.getBoundingClientRect());
+    return [box.left - frame.left + box.width / 2, box.top - frame.top + box.height / 2];
   }
 
   #key(event) {
@@ -81,7 +89,7 @@ class MapPointers {
     const moves = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
     const zooms = { "+": 1.25, "=": 1.25, "-": 0.8 };
     if (event.key in moves) this.map.pan(...moves[event.key].map((step) => step * STEP));
-    else if (event.key in zooms) this.map.zoom(zooms[event.key]);
+    else if (event.key in zooms) this.map.zoom(zooms[event.key], this.#focus());
     else if (event.key === "0") this.map.fit();
     else return;
     event.preventDefault();

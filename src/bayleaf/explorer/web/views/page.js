@@ -115,6 +115,7 @@ class Page {
     const isLeft = panel.parentNode.contains(focused) && !panel.contains(focused);
     this.chosen.set(variable);
     this.edit?.set(variable);
+    this.map.look(variable);
     panel.scrollIntoView({ block: "nearest" });
     if (isLeft) panel.querySelector("summary").focus({ preventScroll: true });
   }
@@ -313,6 +314,7 @@ class Page {
       // Without scrolling to it: on a telephone that would be past all variables to be set.
       this.chosen.set(question);
       this.edit?.set(question);
+      this.map.attend(question);
     });
   }
 
