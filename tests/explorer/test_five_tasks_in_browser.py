@@ -158,6 +158,8 @@ class ClassifierPage:
     def why(self) -> None:
         """Read by how much each finding moves the odds."""
         table = self.person.see("table", "Why")
+        if self.person.way == "touch":
+            self.person.press(self.person.see("button", "Why"))
         self.person.show(table)
         (explanation,) = self.model.explain(
             self.table(self.row), of=self.model.classes_[1]

@@ -811,7 +811,7 @@ def test_high_panels_are_printed_on_few_full_pages_with_their_heading_repeated(
     assert len(sheets) == 2
     # Once in each column that the table reaches.
     heads = sheets[1][0].count("given those above")
-    assert heads == sheets[1][0].count("Evidence") > 1
+    assert heads == sheets[1][0].count("Finding ‹") > 1
     assert min(filled for _, filled in sheets[:-1]) > 0.75
 
 

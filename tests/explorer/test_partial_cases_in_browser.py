@@ -89,7 +89,7 @@ def test_the_prior_is_named_and_shared_evidence_is_explained(
 ) -> None:
     page = open_page(explorer_html(case.model))
     put(page, case, {})
-    told = "A finding's term changes when others become known, because they share"
+    told = "A finding's effect changes when others become known, because findings"
     assert told in page.inner_text("#why-line")
     first = page.locator("#why-table tbody th").first
     assert first.inner_text() == "share of the training rows"
