@@ -107,9 +107,11 @@ def test_information_ranks_what_would_tell_most(run: Run, sprinkler: Path) -> No
     assert list(found) == ["dew = 1", "rain"]
     assert found["dew = 1"] > found["rain"] > 0
     shown = run("query", sprinkler, "--target", "grass", "--information").out
-    title, first, *_ = shown.splitlines()
-    assert title == "What observing each reveals on average about grass, in bits"
-    assert first.startswith("dew = 1")
+    assert shown.startswith("dew = 1")
+    # What reveals nothing is counted.
+    lines = run("query", sprinkler, "--target", "rain", "--information").out
+    assert [line.split()[0] for line in lines.splitlines()] == ["grass", "0"]
+    assert lines.endswith("0 bits for 1 other\n")
 
 
 EITHER = "rain = yes or `dew = 1` in {1, 2}"

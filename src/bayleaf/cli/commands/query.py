@@ -14,7 +14,14 @@ from cyclopts import Parameter
 
 from bayleaf.cli.display import print_json
 from bayleaf.cli.options import Flag, Json, Strings
-from bayleaf.wording import format_number, shown_name, split_names, visible
+from bayleaf.wording import (
+    counted,
+    format_number,
+    in_bits,
+    shown_name,
+    split_names,
+    visible,
+)
 
 if TYPE_CHECKING:
     from bayleaf.models.bayesian_network import BayesianNetwork
@@ -124,7 +131,15 @@ def query(
             answer = _probable_states(network, None, known)
         elif information:
             nats = network.value_of_information(target[0], known)
-            answer = {str(name): value for name, value in nats.items()}, str(nats)
+            bits = {name: f"{in_bits(value):.4f}" for name, value in nats.items()}
+            some = {name: f"{text} bits" for name, text in bits.items() if float(text)}
+            lines = _lines(some)
+            if n_others := len(bits) - len(some):
+                lines.append(f"0 bits for {counted(n_others, 'other')}")
+            answer = (
+                {str(name): value for name, value in nats.items()},
+                "\n".join(lines),
+            )
         elif probability is not None:
             answer = _probability(network, probability, known)
         elif joint:
