@@ -187,6 +187,35 @@ def test_a_factor_is_spoken_as_it_is_shown(open_cockpit: Any) -> None:
     assert f" the odds {shown[1:]} times" in spoken
 
 
+def test_rows_are_judged_when_nothing_else_is_to_be_done(open_cockpit: Any) -> None:
+    X, y = load_heart(return_X_y=True)
+    rows = X.append_column("class", [y])
+    page = open_cockpit(explorer_html(heart("averaged KDB"), rows=rows))
+    before, after = page.evaluate(
+        """async () => {
+          const { cockpit } = window.bayleaf.page;
+          const held = [];
+          window.requestIdleCallback = (call) => held.push(call);
+          // Each row takes half a slice.
+          cockpit.rows.constructor.prototype.decisions = function* () {
+            for (let row = 0; row < 9; row += 1) {
+              const end = performance.now() + 6;
+              while (performance.now() < end);
+              yield { isRight: true };
+            }
+          };
+          const panel = new cockpit.rows.constructor(cockpit);
+          const paint = (call) => setTimeout(call, 300);
+          await new Promise(paint);
+          const before = panel.quality.textContent;
+          while (held.length) held.shift()();
+          return [before, panel.quality.textContent];
+        }"""
+    )
+    assert before == ""
+    assert after.startswith("The model is right for 9 of 9.")
+
+
 def test_how_good_a_model_is_is_of_cases_with_all_findings(open_cockpit: Any) -> None:
     page = open_cockpit(explorer_html(heart("averaged KDB")))
     feature(page, "sex").get_by_text("female").click()

@@ -106,7 +106,7 @@ class RowPanel {
       element("p", { className: "buttons" }, [step("‹", "Row before", -1), this.field, step("›", "Next row", 1)]),
       this.quality,
     ]));
-    runInSlices(this.decisions(), (found, isDone) => { if (isDone) this.#tellQuality(found); });
+    runInSlices(this.decisions(), (found, isDone) => { if (isDone) this.#tellQuality(found); }, whenIdle);
   }
 
   /** For each row with a recorded class, whether the model decides for it. */

@@ -17,6 +17,13 @@ function afterOthers(call) {
   return () => port1.close();
 }
 
+/** Call a function once nothing else is to be done, where the browser can tell. */
+function whenIdle(call) {
+  if (!window.requestIdleCallback) return afterOthers(call);
+  const request = window.requestIdleCallback(() => call());
+  return () => window.cancelIdleCallback(request);
+}
+
 /** Call a function once what has changed is painted, at the latest when nothing is. */
 function afterPaint(call) {
   let isOver = false;
@@ -47,9 +54,10 @@ function resultOf(work) {
 /**
  * Run a generator in slices; `tell` gets all that it has yielded, without nulls, whether
  * that is the end, and the number of steps. Returns a function that stops it, whose
- * `finish` does what is left at once: a sheet of paper does not change later.
+ * `finish` does what is left at once: a sheet of paper does not change later. What
+ * nobody waits for goes on `whenIdle`.
  */
-function runInSlices(work, tell) {
+function runInSlices(work, tell, goOn = afterOthers) {
   const found = [];
   let stop = () => {};
   let nSteps = 0;
@@ -61,7 +69,7 @@ function runInSlices(work, tell) {
       next = work.next();
     }
     tell(found, next.done, nSteps);
-    stop = next.done ? () => {} : afterOthers(step);
+    stop = next.done ? () => {} : goOn(step);
   };
   stop = afterPaint(step);
   const halt = () => stop();
