@@ -187,6 +187,41 @@ def test_a_factor_is_spoken_as_it_is_shown(open_cockpit: Any) -> None:
     assert f" the odds {shown[1:]} times" in spoken
 
 
+def test_numbers_of_an_answer_agree_as_they_are_written(open_cockpit: Any) -> None:
+    page = open_cockpit(explorer_html(heart("averaged KDB")))
+    # Both would be rounded up.
+    caption = """() => {
+      const { cockpit } = window.bayleaf.page;
+      cockpit.headline.show({ ...cockpit.answer, chance: 0.755 }, cockpit.reasons);
+      return document.querySelector(".caption").textContent;
+    }"""
+    assert page.evaluate(caption).startswith("present: 76absent: 24")
+    for field, value in (("thallium scan", "normal"), ("chest pain", "asymptomatic")):
+        feature(page, field).get_by_text(value, exact=True).click()
+    # A finding without an effect of its own, and an overlap too small for a line.
+    lines = page.evaluate(
+        """() => {
+          const { cockpit } = window.bayleaf.page;
+          const known = cockpit.evidence().flatMap((mask, v) => (mask ? [v] : []));
+          const items = known.map((variable, i) => ({ variable, value: i ? 0.03 : 1 }));
+          return [0.02, 0].map((rest) => {
+            cockpit.waterfall.show(cockpit.answer, { start: 0, items, rest, end: 1.03 + rest });
+            return document.querySelector(".fall").textContent;
+          });
+        }"""
+    )
+    assert ["1 other, overlap of findings" in line for line in lines] == [True, False]
+    page.evaluate("window.bayleaf.page.cockpit.words.unit = 'bits'")
+    written = "nats => window.bayleaf.page.cockpit.words.factor(nats)"
+    numbers = [0.7089 * np.log(2), -0.0049 * np.log(2), -1.996 * np.log(2)]
+    texts = [page.evaluate(written, number) for number in numbers]
+    assert texts == ["+0.71", "0.00", "−2.00"]
+    page.evaluate("document.getElementById('menu').open = true")
+    page.locator("#unit").select_option("bits")
+    page.locator("#write-letter").click()
+    assert "▲ +1.00 doubles the odds, ▼ −1.00 halves" in page.inner_text("#letter-body")
+
+
 def test_rows_are_judged_when_nothing_else_is_to_be_done(open_cockpit: Any) -> None:
     X, y = load_heart(return_X_y=True)
     rows = X.append_column("class", [y])

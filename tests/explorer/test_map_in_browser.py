@@ -646,6 +646,7 @@ def test_the_map_shows_what_is_asked_for_and_looked_at(
     assert page.evaluate(LOOKED) == ["variable_3"]
     assert page.locator("#monitors .asked").count() == 1
     page.locator("#zoom-in").click(click_count=6)
+    page.get_by_role("button", name="Variable", exact=True).click()
     page.locator(".relatives .link").first.click()
     (looked,) = page.evaluate(LOOKED)
     assert looked != "variable_3"

@@ -459,7 +459,10 @@ def test_long_names_are_no_examples_of_find(open_page: Any) -> None:
 
 def test_a_heading_breaks_between_the_words_of_a_name(open_page: Any) -> None:
     model = BayesianNetworkEstimator().fit([["a", "x"], ["b", "y"]] * 4)
-    page = open_page(explorer_html(model, "BayesianNetworkEstimator"), viewport={"width": 900, "height": 700})
+    page = open_page(
+        explorer_html(model, "BayesianNetworkEstimator"),
+        viewport={"width": 900, "height": 700},
+    )
     page.evaluate("document.getElementById('title').style.flex = '0 1 8rem'")
     lines = """() => {
       const range = document.createRange();

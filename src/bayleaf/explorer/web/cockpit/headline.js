@@ -79,7 +79,7 @@ class Headline {
     const rest = outcome.isBinary ? words.state(outcome.question, answer.against) : "other";
     const key = (mark, text) => element("span", {}, [element("i", { className: `person-key ${mark}` }), text]);
     fill(this.caption, [
-      key("on", `${label}: ${of100(chance)}`), key("", `${rest}: ${of100(1 - chance)}`),
+      key("on", `${label}: ${of100(chance)}`), key("", `${rest}: ${restOf100(chance)}`),
       ...(range ? [key("likely", `paler: within the interval, ${of100(range.low)} to ${of100(range.high)}`)] : []),
     ]);
     this.#classes(answer);

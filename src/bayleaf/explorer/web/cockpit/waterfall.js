@@ -44,7 +44,8 @@ class Waterfall {
     const others = items.filter((item) => !shown.includes(item));
     const steps = shown.map(({ variable, value }) => ({ variable, value }));
     const remaining = others.reduce((sum, { value }) => sum + value, rest);
-    const isShared = scale.isShown(rest);
+    // Also where the others read otherwise with it than their own effects do.
+    const isShared = scale.isShown(rest) || (others.length > 0 && scale.change(remaining) !== scale.change(remaining - rest));
     if (others.length || isShared) steps.push({ others: others.length, isShared, isAll: !shown.length, value: remaining });
     let at = start;
     return steps.map((step) => {

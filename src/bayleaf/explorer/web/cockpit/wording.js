@@ -18,6 +18,11 @@ function of100(chance) {
   return chance > 0.99 ? "> 99" : chance < 0.01 ? "< 1" : String(Math.round(100 * chance));
 }
 
+/** The rest of a chance as a short count of 100: both together are 100 as written. */
+function restOf100(chance) {
+  return chance > 0.99 || chance < 0.01 ? of100(1 - chance) : String(100 - Math.round(100 * chance));
+}
+
 /** Two chances as a range. */
 function rangeOf100({ low, high }) {
   return [low, high].some((p) => p > 0.99 || p < 0.01)
@@ -135,7 +140,7 @@ class Words {
 
   /** An effect in the chosen unit. */
   factor(nats) {
-    if (this.unit !== "odds") return signed(nats / (this.unit === "bits" ? LN2 : 1)).slice(0, -1);
+    if (this.unit !== "odds") return signed(nats / (this.unit === "bits" ? LN2 : 1), 2);
     if (!side(nats)) return "×1.0";
     return `${nats > 0 ? "×" : "÷"}${timesOf(nats)}`;
   }

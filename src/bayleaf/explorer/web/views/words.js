@@ -32,11 +32,11 @@ function share(p) {
 }
 
 /** A number with its sign. */
-function signed(value) {
+function signed(value, digits = 3) {
   if (value === Infinity) return "+∞";
   if (value === -Infinity) return "−∞";
-  const text = Math.abs(value).toFixed(3);
-  return Number(text) === 0 ? "0.000" : `${value < 0 ? "−" : "+"}${text}`;
+  const text = Math.abs(value).toFixed(digits);
+  return Number(text) === 0 ? text : `${value < 0 ? "−" : "+"}${text}`;
 }
 
 /** Log-odds in bits, with their sign. */
