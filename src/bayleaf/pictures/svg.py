@@ -30,7 +30,7 @@ _LETTERS, _LETTER_WIDTH = 16, 6.4
 _HALF_WIDE, _AROUND, _MAX_STATES, _BAR_NAME = 80.0, 18.0, 7, 16
 # Height of a line of a name, and letters of it that are drawn at all.
 _TEXT, _MAX_NAME = 13.0, 200
-_NARROW, _WIDE = frozenset(" fijlrt.,:;'|!()[]-"), frozenset("mwMW@%")
+_NARROW, _WIDE = frozenset(" fijlrt.,:;'|!()[]-"), frozenset("mwMW@%<=>+≤≥")
 # Narrow windows make networks smaller, but not their letters of 12 pixels below 11.
 # With bars, those that a telephone would scroll even so are marked: lists take their
 # place.

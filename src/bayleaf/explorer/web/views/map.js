@@ -10,7 +10,7 @@ const LEVELS = [["names", 0], ["bars", 0.3], ["labels", 0.6], ["tables", TABLES_
 const FAR = ["names", "bars"];
 const LEAST_NAMED = 0.2;
 // A map opens with bars and with few names cut, or so near that Python left room for them.
-const [LEAST_OPENED, MOST_CUT, NEAR] = [LEVELS[1][1], 0.25, 0.58];
+const [LEAST_OPENED, MOST_CUT, NEAR] = [LEVELS[1][1], 0.25, 0.61];
 // Bounds of scales.
 const SCALES = [0.01, 4];
 // Pixels of the frame that stay free beside what is fitted in.
