@@ -205,7 +205,8 @@ def test_numbers_of_an_answer_agree_as_they_are_written(open_cockpit: Any) -> No
           const known = cockpit.evidence().flatMap((mask, v) => (mask ? [v] : []));
           const items = known.map((variable, i) => ({ variable, value: i ? 0.03 : 1 }));
           return [0.02, 0].map((rest) => {
-            cockpit.waterfall.show(cockpit.answer, { start: 0, items, rest, end: 1.03 + rest });
+            const reasons = { start: 0, items, rest, end: 1.03 + rest };
+            cockpit.waterfall.show(cockpit.answer, reasons);
             return document.querySelector(".fall").textContent;
           });
         }"""

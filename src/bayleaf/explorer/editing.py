@@ -281,8 +281,8 @@ def rows_content(table: Any, explored: PageModel) -> dict[str, Any]:
     if outcomes is not None and explored.task != REGRESSOR:
         columns.append(outcomes)
     shown = [
-        np.where(own >= k, -1, own)[:MOST_ROWS]
-        for own, k in zip(columns, domain.cards, strict=False)
+        np.where(codes >= n_states, -1, codes)[:MOST_ROWS]
+        for codes, n_states in zip(columns, domain.cards, strict=False)
     ]
     content = _packed(range(len(columns)), shown)
     return content | recorded | {"suggested": suggested}

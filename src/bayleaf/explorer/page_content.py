@@ -342,12 +342,12 @@ def _numbers(variable: Variable) -> Content:
 
 def _members(variable: Variable) -> list[tuple[str, int]]:
     """Ordered categories that have no state of their own, and the codes of theirs."""
-    found = []
+    members = []
     for category in variable.categories or ():
         code = variable.state_of_category(category)
         if code is not None and variable.label(code) != str(category):
-            found.append((str(category), code))
-    return found
+            members.append((str(category), code))
+    return members
 
 
 def _groups(variable: Variable) -> list[Content]:

@@ -55,7 +55,7 @@ function resultOf(work) {
  * Run a generator in slices; `tell` gets all that it has yielded, without nulls, whether
  * that is the end, and the number of steps. Returns a function that stops it, whose
  * `finish` does what is left at once: a sheet of paper does not change later. What
- * nobody waits for goes on `whenIdle`.
+ * no reader waits for goes on `whenIdle`.
  */
 function runInSlices(work, tell, goOn = afterOthers) {
   const found = [];
