@@ -97,10 +97,10 @@ def test_intervals_hold_the_probability_and_seeds_repeat_them(
 def test_ends_of_normal_scores_are_those_of_many_draws(n_classes: int) -> None:
     X, y = small_table(0, n_rows=60, n_classes=n_classes, missing=0.2)
     model = classifier("auto", calibration="leave_one_out").fit(X, y)
-    found = ends(credible_intervals(model, X.iloc[:5]))
-    assert (found == ends(credible_intervals(model, X.iloc[:5]))).all()
+    computed = ends(credible_intervals(model, X.iloc[:5]))
+    assert (computed == ends(credible_intervals(model, X.iloc[:5]))).all()
     drawn = ends(credible_intervals(model, X.iloc[:5], n_draws=40_000, random_state=0))
-    assert np.abs(found - drawn).max() < (1e-12 if n_classes == 2 else 0.06)
+    assert np.abs(computed - drawn).max() < (1e-12 if n_classes == 2 else 0.06)
     codes, predictor = model._prepare(X.iloc[:5])[1], model._predictor()
     variance = model.model_.score_variance(codes)
     noise = np.random.default_rng(1).standard_normal((3000, *variance.shape))

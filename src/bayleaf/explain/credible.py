@@ -226,13 +226,14 @@ def credible_intervals(
     for first in range(0, codes.n_rows, step):
         rows = codes.rows(slice(first, first + step))
         if predictor.model.has_normal_scores:
-            own = _ends_of_normal(predictor, rows, shares, n_draws, rng)
+            ends_of_block = _ends_of_normal(predictor, rows, shares, n_draws, rng)
         else:
             scores = predictor.model.sample_log_scores(
                 rows, support, n_draws, rng or random_generator(None)
             )
-            own = np.quantile(_posteriors(predictor, rows, scores), shares, axis=0)
-        ends[:, first : first + step] = own
+            drawn = _posteriors(predictor, rows, scores)
+            ends_of_block = np.quantile(drawn, shares, axis=0)
+        ends[:, first : first + step] = ends_of_block
     told = np.argsort(-proba, axis=1, kind="stable")[:, :_CLASSES_TOLD]
     cells = _cells_behind(predictor.model, support, codes, told)
     return ResultList(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.data.partial_values import available_codes, single_states
 from bayleaf.data.tables.named_rows import named_table
-from bayleaf.explain.subject import asked, row_of, rows_of, with_each_state
+from bayleaf.explain.subject import row_of, rows_of, subject_of, with_each_state
 from bayleaf.models.predictor import ModelLike, Predictor
 from bayleaf.models.texts.feature_shape import finite_edges
 from bayleaf.results.document import Document
@@ -146,7 +146,7 @@ def matching_rows(
     """
     if min_count < 1:
         raise ValueError(f"min_count must be at least 1, got {min_count}")
-    predictor, number = asked(model)
+    predictor, number = subject_of(model)
     case = single_states(row_of(predictor if number else model, row))
     cards = case.cards
     known = [v for v, card in enumerate(cards) if case.column(v)[0] < card]
@@ -183,9 +183,9 @@ def matching_rows(
         n = int(is_like.sum())
         names_of_match = tuple(names[v] for v in features)
         if number is not None:
-            own = np.array([] if labels is None else labels[is_like], float)
-            own = own[np.isfinite(own)]
-            mean = float(own.mean()) if own.size and n >= min_count else None
+            numbers = np.array([] if labels is None else labels[is_like], float)
+            numbers = numbers[np.isfinite(numbers)]
+            mean = float(numbers.mean()) if numbers.size and n >= min_count else None
             return n, Match(names_of_match, n if n >= min_count else None, {}, mean)
         recorded = Counter([] if labels is None else labels[is_like].tolist())
         # A class with few rows, or none, would follow from the others and the whole.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.partial_values import Rows, single_states
-from bayleaf.explain.subject import asked, row_of, with_each_state
+from bayleaf.explain.subject import row_of, subject_of, with_each_state
 from bayleaf.models.class_model import ClassModel, log_normalize
 from bayleaf.models.interval_target import IntervalTargetModel
 from bayleaf.models.predictor import ModelLike, Predictor
@@ -68,7 +68,7 @@ def value_of_information(
     """
     from scipy.special import entr
 
-    predictor, number = asked(model)
+    predictor, number = subject_of(model)
     codes = single_states(row_of(predictor if number else model, row))
     *features, _ = predictor.model.domain.variables
     log_proba = _log_proba(predictor, number, codes)
@@ -148,7 +148,7 @@ def decision_changes(
     >>> decision_changes(model, {"cough": "y"})
     0.0
     """
-    predictor, number = asked(model)
+    predictor, number = subject_of(model)
     codes = single_states(row_of(predictor if number else model, row))
     if number is not None and threshold is not None:
         raise ValueError("threshold needs two classes, but the model predicts a number")
@@ -172,7 +172,7 @@ def decision_changes(
         return int(predictor.choose(proba)[0])
 
     cards = codes.cards
-    # Nobody needs to ask for the only state of a feature.
+    # The only state of a feature needs no answer; pages do not ask for it.
     missing = [v for v, card in enumerate(cards) if codes.column(v)[0] >= card > 1]
     now, uniform = decision(codes), uniform_numbers(7)
     posterior = np.exp(_log_proba(predictor, number, codes))

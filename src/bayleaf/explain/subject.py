@@ -36,7 +36,7 @@ from bayleaf.models.wrappers import model_inside, rows_inside
 from bayleaf.wording import near_names, quoted
 
 
-class Asked(NamedTuple):
+class Subject(NamedTuple):
     """What questions about a case need of a model.
 
     A number is asked about through the intervals of its range, which are `predictor`'s
@@ -47,15 +47,15 @@ class Asked(NamedTuple):
     number: IntervalTargetModel | None
 
 
-def asked(model: Any) -> Asked:
+def subject_of(model: Any) -> Subject:
     """The parts of a classifier or regressor; TypeError for other models."""
     inside = model_inside(model)
     page = inside._page_model() if hasattr(inside, "_page_model") else None
     if page is None or page.task != REGRESSOR:
-        return Asked(predictor_inside(model), None)
+        return Subject(predictor_inside(model), None)
     number: IntervalTargetModel = page.scorer
     states = np.arange(number.intervals.domain.cards[-1])
-    return Asked(Predictor(page.encoder, number.intervals, states), number)
+    return Subject(Predictor(page.encoder, number.intervals, states), number)
 
 
 def training_rows_by_state(model: Any) -> tuple[NDArray[np.float64], ...]:
