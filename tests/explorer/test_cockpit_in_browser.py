@@ -252,6 +252,28 @@ def test_rows_are_judged_when_nothing_else_is_to_be_done(open_cockpit: Any) -> N
     assert after.startswith("The model is right for 9 of 9.")
 
 
+def test_a_loss_sets_the_line_to_act_from_by_which_rows_are_judged(
+    open_cockpit: Any,
+) -> None:
+    X, y = load_heart(return_X_y=True)
+    X = X.select(COLUMNS)
+    # To miss an illness costs four times as much as a false alarm.
+    loss = [[0.0, 4.0], [1.0, 0.0]]
+    model = bayleaf.NaiveBayesClassifier(loss=loss).fit(X, y)
+    page = open_cockpit(explorer_html(model, rows=X.append_column("class", [y])))
+    assert page.input_value("#act") == "20"
+    right = int(np.sum(model.predict(X) == np.asarray(y)))
+    page.get_by_text(f"The model is right for {right} of 270.").wait_for()
+    page.fill("#act", "50")
+    page.keyboard.press("Tab")
+    proba = model.predict_proba(X)[:, 1]
+    right = int(np.sum((proba >= 0.5) == (np.asarray(y) == "present")))
+    page.get_by_text(f"The model is right for {right} of 270.").wait_for()
+    page.evaluate("window.bayleaf.page.cockpit.words.unit = 'bits'")
+    page.evaluate("window.bayleaf.page.cockpit.update()")
+    assert "+1.00 doubles the odds" in page.inner_text(".legend-of-marks")
+
+
 def test_how_good_a_model_is_is_of_cases_with_all_findings(open_cockpit: Any) -> None:
     page = open_cockpit(explorer_html(heart("averaged KDB")))
     feature(page, "sex").get_by_text("female").click()

@@ -15,7 +15,7 @@ class Cockpit {
     const isNumber = Boolean(session.engine.distribution);
     this.outcome = isNumber ? new NumberOutcome(session) : new Outcome(session);
     this.scale = isNumber ? new NumberScale(this) : new OddsScale(this);
-    this.threshold = 50;
+    this.threshold = isNumber ? 50 : this.outcome.line();
     this.touched = null;
     // The findings of What if, which are not those of the case.
     this.trial = null;
@@ -35,11 +35,13 @@ class Cockpit {
     this.#strip();
     this.#jumps();
     byId("act-line").hidden = !this.outcome.isBinary;
+    byId("act").value = String(this.threshold);
     byId("act").addEventListener("change", () => {
       const line = Number(byId("act").value);
       if (Number.isInteger(line) && line >= 1 && line <= 99) this.threshold = line;
       else this.say(`The line to act from must be a whole number from 1 to 99, got ${byId("act").value || "nothing"}.`);
       byId("act").value = String(this.threshold);
+      this.rows?.judge();
       this.update();
     });
     // What is typed replaces the number.

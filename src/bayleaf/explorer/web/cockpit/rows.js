@@ -106,7 +106,14 @@ class RowPanel {
       element("p", { className: "buttons" }, [step("‹", "Row before", -1), this.field, step("›", "Next row", 1)]),
       this.quality,
     ]));
-    runInSlices(this.decisions(), (found, isDone) => { if (isDone) this.#tellQuality(found); }, whenIdle);
+    this.stop = () => {};
+    this.judge();
+  }
+
+  /** Count how often the model is right, once more where the line to act from has moved. */
+  judge() {
+    this.stop();
+    this.stop = runInSlices(this.decisions(), (found, isDone) => { if (isDone) this.#tellQuality(found); }, whenIdle);
   }
 
   /** For each row with a recorded class, whether the model decides for it. */

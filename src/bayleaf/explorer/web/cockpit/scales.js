@@ -16,16 +16,25 @@ class OddsScale {
     this.per = " in 100";
     this.terms = "effects";
     this.hint = "Enter findings, or let the page ask you. Each one then shows here by how much it moves the answer.";
-    this.key = [
+  }
+
+  /** What the marks mean, in the unit of effects. */
+  get key() {
+    const [double, half] = this.#examples();
+    return [
       ["odds", "cases with the outcome per case without: 80 in 100 is 4 to 1"],
-      ["▲", "raises the chance: ×2 doubles the odds, 4 to 1 becomes 8 to 1 (89 in 100)", "up"],
-      ["▼", "lowers the chance: ÷2 halves the odds", "down"],
+      ["▲", `raises the chance: ${double} doubles the odds, 4 to 1 becomes 8 to 1 (89 in 100)`, "up"],
+      ["▼", `lowers the chance: ${half} halves the odds`, "down"],
     ];
+  }
+
+  #examples() {
+    return [Math.LN2, -Math.LN2].map((nats) => this.change(nats));
   }
 
   /** How to read a list of effects. */
   get reading() {
-    const [double, half] = [Math.LN2, -Math.LN2].map((nats) => this.change(nats));
+    const [double, half] = this.#examples();
     return `The estimate starts at the share before anything was known, and each finding moves it. ▲ ${double} doubles the odds, ▼ ${half} halves them. Findings that overlap share their weight.`;
   }
 

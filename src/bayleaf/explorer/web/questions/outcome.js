@@ -20,6 +20,17 @@ class Outcome {
     this.weightsOf = new Map();
   }
 
+  /** The chance in 100 from which on to act: that at which both decisions cost the same. */
+  line() {
+    const { loss } = this.session;
+    if (!loss || !this.isBinary) return 50;
+    const [target, other] = [this.chosen, 1 - this.chosen];
+    const cost = (decision, state) => loss[2 * decision + state] - loss[2 * state + state];
+    const [acting, waiting] = [cost(target, other), cost(other, target)];
+    const line = Math.round((100 * acting) / (acting + waiting));
+    return Math.min(99, Math.max(1, line)) || 50;
+  }
+
   /** Chance and log-odds of the class in question under evidence; null if impossible. */
   answer(evidence) {
     const { logs } = this.session.answer(evidence);
