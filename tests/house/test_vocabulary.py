@@ -65,7 +65,7 @@ NAMES = {
     "told": ("message, with_explanation, is_reported", 87),
     "said": ("log_likelihood, reported, text", 15),
     "found": ("result, scores, matches: the noun of what it is", 458),
-    "own": ("what it belongs to", 435),
+    "own": ("what it belongs to", 434),
     "kept": ("what is kept: columns, rows, states", 90),
     "parted": ("parts, groups", 0),
     "wanted": ("requested, targets", 59),

@@ -2,8 +2,12 @@
 
 const THINNEST = 1;
 const WIDEST = 4.5;
+// How near a curve may come to a box (pixels).
+const CLEAR = 3;
 // How far the ends of a curve pull it out of its row or column of boxes.
 const BENDS = [20, 60, 120, 240, 480];
+// How far aside they pull it by that.
+const SLANTS = [-1, 0, 1];
 
 /** Points of Bezier curves as the data of a path. */
 function pathOf(way) {
@@ -21,23 +25,24 @@ function bow([x1, y1, w1, h1], [x2, y2, w2, h2]) {
   return [...start, start[0], start[1] + bend, end[0], end[1] - bend, ...end];
 }
 
-/** Curves from each side of one box to each of another, that leave and enter them upright. */
+/** Curves from each side of one box to each of another, that leave and enter them upright or aslant. */
 function sideways(from, to) {
   const sides = ([x, y, w, h]) =>
     [[x + w / 2, y, 0, -1], [x + w / 2, y + h, 0, 1], [x, y + h / 2, -1, 0], [x + w, y + h / 2, 1, 0]];
-  const bent = ([x, y, right, down]) => BENDS.map((bend) => [x, y, x + right * bend, y + down * bend]);
+  const bent = ([x, y, right, down]) => BENDS.flatMap((bend) => SLANTS.map((slant) =>
+    [x, y, x + (right + slant * down) * bend, y + (down + slant * right) * bend]));
   const ends = sides(to).flatMap(bent).map(([x, y, ...bend]) => [...bend, x, y]);
   return sides(from).flatMap(bent).flatMap((start) => ends.map((end) => [...start, ...end]));
 }
 
-/** How many of some points of a single curve are in boxes. */
+/** How many of some points of a single curve are in boxes, or close to them. */
 function pointsInBoxes([x0, y0, x1, y1, x2, y2, x3, y3], boxes) {
   const at = (t, a, b, c, d) =>
     (1 - t) ** 3 * a + 3 * t * (1 - t) ** 2 * b + 3 * t ** 2 * (1 - t) * c + t ** 3 * d;
-  const shares = Array.from({ length: 29 }, (_, k) => (k + 1) / 30);
+  const shares = Array.from({ length: 39 }, (_, k) => (k + 1) / 40);
   return sumOf(shares.map((t) => {
     const [px, py] = [at(t, x0, x1, x2, x3), at(t, y0, y1, y2, y3)];
-    return Number(boxes.some(([x, y, w, h]) => px > x && px < x + w && py > y && py < y + h));
+    return Number(boxes.some(([x, y, w, h]) => px > x - CLEAR && px < x + w + CLEAR && py > y - CLEAR && py < y + h + CLEAR));
   }));
 }
 
