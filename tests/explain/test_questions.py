@@ -159,6 +159,13 @@ def test_questions_about_a_number_take_away_its_variance() -> None:
         decision_changes(model, {}, threshold=0.5)
 
 
+def test_nothing_reveals_a_number_that_never_varies() -> None:
+    X = pd.DataFrame({"side": [*"ab"] * 30, "size": np.arange(60.0)})
+    model = AveragedKDBRegressor(n_networks=2, random_state=0).fit(X, np.full(60, 2.0))
+    assert value_of_information(model, {}) == {"side": 0.0, "size": 0.0}
+    assert decision_changes(model, {}, n_draws=20) == 0.0
+
+
 def test_a_threshold_needs_two_classes() -> None:
     X, _ = small_table(0, n_rows=60)
     model = classifier("nb").fit(X, np.resize([0, 1, 2], 60))

@@ -84,7 +84,9 @@ def value_of_information(
             answers = number.distributions(rows.rows(possible))
             between = shares @ (answers.mean - shares @ answers.mean) ** 2
             whole = between + shares @ answers.variance
-            gains[feature.name] = float(between / whole)
+            # Of a number that never varies, rounding alone is left.
+            rounding = 8 * np.finfo(float).eps * np.abs(answers.mean).max()
+            gains[feature.name] = float(between / whole) if whole > rounding**2 else 0.0
             continue
         proba = predictor.proba(rows.rows(possible))
         before, after = entr(shares @ proba).sum(), entr(proba).sum(axis=1)
