@@ -265,6 +265,7 @@ def test_a_number_that_never_varies_is_drawn_in_the_middle(open_cockpit: Any) ->
     assert page.inner_text(".headline strong") == "About −3.00"
     within = page.locator("#now-body .within").first
     assert within.get_attribute("x1") == "180" == within.get_attribute("x2")
+    page.get_by_text("No further question is likely to change this").wait_for()
 
 
 REDUCTIONS = """(states) => {

@@ -51,7 +51,10 @@ class NumberOutcome extends Outcome {
       const average = (numberOf) => answers.reduce((sum, answer) => sum + answer.share * numberOf(answer), 0);
       const mean = average((answer) => answer.mean);
       const between = average((answer) => (answer.mean - mean) ** 2);
-      yield { variable, share: between / (between + average((answer) => answer.variance)), answers };
+      const whole = between + average((answer) => answer.variance);
+      // Of a number that never varies, rounding alone is left.
+      const rounding = 8 * Number.EPSILON * Math.max(...answers.map((answer) => Math.abs(answer.mean)));
+      yield { variable, share: whole > rounding ** 2 ? between / whole : 0, answers };
     }
   }
 
