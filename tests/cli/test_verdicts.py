@@ -54,7 +54,22 @@ def test_fit_lists_arcs_on_request_alone(fit: Run) -> None:
     assert json.loads(fit(*words, "--json").out)["arcs"]
 
 
-def test_fit_names_the_command_that_scores_what_has_no_leave_one_out(fit: Run) -> None:
+@pytest.mark.parametrize("model", ["latent_class", "aode", "network"])
+def test_fit_scores_folds_of_what_has_no_quick_leave_one_out(
+    model: str, fit: Run, run: Run, heart: Path
+) -> None:
+    out = " ".join(fit("--target", "disease", "--model", model).out.split())
+    words = ("--target", "disease", "--model", model, "--folds", 5, "--json")
+    (scores,) = json.loads(run("evaluate", heart, *words).out)
+    accuracy = sum(fold["accuracy"] for fold in scores["folds"]) / 5
+    right = f"{100 * accuracy:.0f} of 100 rows are predicted right"
+    assert out.startswith(f"disease: {right} in 5 held-out folds, ")
+
+
+def test_fit_names_the_command_that_scores_what_is_slow_or_has_no_target(
+    fit: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bayleaf.cli.commands.fit._PATIENCE", 0.0)
     first, *_ = fit("--target", "disease", "--model", "latent_class").out.splitlines()
     assert first.startswith("disease: bayleaf evaluate measures")
     assert "bayleaf report" in fit("--density").out.splitlines()[0]
