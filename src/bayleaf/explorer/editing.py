@@ -191,7 +191,7 @@ def _check_complete(columns: list[NDArray[np.int64]], domain: Domain) -> None:
 
 
 def rule_of(model: Any, document_rule: Any) -> Smoothing:
-    """The smoothing of a fitted classifier, or what a file says of it."""
+    """The smoothing of a fitted classifier, or what a file contains of it."""
     found = getattr(model, "smoothing_", None)
     if found is not None:
         rule: Smoothing = found

@@ -73,7 +73,7 @@ def template_of(domain: Domain, *, has_classes: bool) -> Content:
 def title_of(variables: list[Content], explored: PageModel) -> str:
     """What a model predicts: its target's name, or classes where it has no meaning."""
     if not explored.has_target:
-        # What has learned from a table is named by its class, which readers do not know.
+        # What learned from a table has the name of its class, unknown to readers.
         return explored.name if explored.encoder is None else "Bayesian network"
     target = variables[-1]
     name = str(target["name"]).replace("_", " ")

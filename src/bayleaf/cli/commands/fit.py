@@ -220,16 +220,19 @@ def _verdict(
         )
     usual, share = max(summary.classes, key=itemgetter(1))
     error, log_loss = scores
-    when, more = "when left out", "also leaves rows out of cut points and structure"
+    when, further = "when left out", "also leaves rows out of cut points and structure"
     if in_folds:
-        when, more = f"in {_N_FOLDS} held-out folds", "repeats them and compares models"
+        when, further = (
+            f"in {_N_FOLDS} held-out folds",
+            "repeats them and compares models",
+        )
     right = f"{_of_100(1.0 - error)} of 100 rows are predicted right {when}"
     loss = f"log-loss {in_bits(log_loss):.3f} bits per row"
     if estimator.class_prior is None and estimator.fit_prior:
         open_bits = -sum(p * math.log2(p) for _, p in summary.classes if p > 0)
         right += f", {_of_100(share)} by always predicting {plain(usual)}"
         loss += f", {open_bits:.3f} without features"
-    return f"{target}: {right}; {loss}. bayleaf evaluate {more}."
+    return f"{target}: {right}; {loss}. bayleaf evaluate {further}."
 
 
 def _left_out_scores(estimator: Any) -> tuple[float, float] | None:
