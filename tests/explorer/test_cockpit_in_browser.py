@@ -1157,7 +1157,9 @@ def test_every_field_is_one_stop_of_tab(open_cockpit: Any) -> None:
     assert page.inner_text("#picture-heading") == "Age, years"
     box.fill("")
     assert headline(page) == "About 44 in 100 patients have heart disease."
-    # The picture is that of the field that has the focus.
+    # The picture is that of the field with the focus, after what was just entered.
+    page.keyboard.press("Shift+Tab")
+    assert page.inner_text("#picture-heading") == "Age, years"
     page.keyboard.press("Shift+Tab")
     entry = page.locator(".entry", has=page.locator(":focus"))
     label = entry.get_attribute("aria-label")

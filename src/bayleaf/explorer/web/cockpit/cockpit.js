@@ -147,9 +147,16 @@ class Cockpit {
     else this.findings.focus(this.findings.visible[0]);
   }
 
-  /** Show the picture of the feature whose field the keyboard came to, which costs no key there. */
+  /**
+   * Show the picture of the feature whose field the keyboard came to, which costs no key
+   * there; what was just entered stays in sight at the field after it.
+   */
   attend(variable) {
     if (this.narrow.matches || variable === this.touched) return;
+    if (this.isEntered) {
+      this.isEntered = false;
+      return;
+    }
     this.touched = variable;
     this.findings.show(this.terms);
     this.showPicture();
@@ -158,7 +165,7 @@ class Cockpit {
   /** Enter a finding, or take it back; a slider that moves has no time for more than the answer. */
   put(variable, mask, isStep = true, isSliding = false) {
     if (variable !== this.touched) this.isLooking = false;
-    Object.assign(this, { touched: variable, isSliding });
+    Object.assign(this, { touched: variable, isSliding, isEntered: true });
     const { session } = this;
     const trial = this.trial?.with(variable, mask);
     const refused = trial ? session.refusal(trial) : session.put(variable, mask, isStep);
