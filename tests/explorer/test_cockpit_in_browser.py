@@ -1165,6 +1165,14 @@ def test_every_field_is_one_stop_of_tab(open_cockpit: Any) -> None:
     label = entry.get_attribute("aria-label")
     assert label != "Age"
     page.locator("#picture-heading", has_text=label).wait_for()
+    # Behind the fields it is again that of what was entered, with its table.
+    outside = "() => !document.activeElement.closest('#findings-body')"
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate(outside):
+            break
+    assert page.inner_text("#picture-heading") == "Age, years"
+    assert page.get_by_text("Values as a table").is_visible()
 
 
 def test_in_a_narrow_window_names_are_stops_that_open_pictures(

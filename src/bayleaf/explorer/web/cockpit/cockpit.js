@@ -46,6 +46,8 @@ class Cockpit {
     });
     // What is typed replaces the number.
     byId("act").addEventListener("focus", () => byId("act").select());
+    const fields = byId("findings-body");
+    fields.addEventListener("focusout", ({ relatedTarget }) => { if (relatedTarget && !fields.contains(relatedTarget)) this.leave(); });
     for (const mode of MODES) byId(`mode-${mode}`).addEventListener("click", () => this.setMode(mode));
     this.narrow.addEventListener("change", () => this.#arrange());
     for (const event of ["pointerdown", "focusin"]) {
@@ -157,7 +159,15 @@ class Cockpit {
       this.isEntered = false;
       return;
     }
-    this.touched = variable;
+    this.touched = this.attended = variable;
+    this.findings.show(this.terms);
+    this.showPicture();
+  }
+
+  /** Where the keyboard leaves the fields, the picture is again that of what was acted on. */
+  leave() {
+    if (this.acted === undefined || this.touched !== this.attended) return;
+    this.touched = this.acted;
     this.findings.show(this.terms);
     this.showPicture();
   }
@@ -165,7 +175,7 @@ class Cockpit {
   /** Enter a finding, or take it back; a slider that moves has no time for more than the answer. */
   put(variable, mask, isStep = true, isSliding = false) {
     if (variable !== this.touched) this.isLooking = false;
-    Object.assign(this, { touched: variable, isSliding, isEntered: true });
+    Object.assign(this, { touched: variable, acted: variable, isSliding, isEntered: true });
     const { session } = this;
     const trial = this.trial?.with(variable, mask);
     const refused = trial ? session.refusal(trial) : session.put(variable, mask, isStep);
@@ -185,7 +195,7 @@ class Cockpit {
   /** Show the picture of a feature. */
   look(variable) {
     this.isLooking = !(this.narrow.matches && this.isLooking && variable === this.touched);
-    this.touched = variable;
+    this.touched = this.acted = variable;
     this.update();
   }
 
