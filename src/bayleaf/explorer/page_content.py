@@ -80,6 +80,8 @@ _EDGES, _LINE, _NEXT_LINE, _VALUE_LINE = 14, 19, 28, 23
 _NAME_SIZE, _AROUND_NAME = 19.0, 18
 _VALUE_SIZE, _AROUND_VALUE = 11 / 0.6, 100
 _LINES = 6
+# Letters of names where maps are smallest, in those of 19 pixels.
+_FAR_NAME = 1.5
 # Fonts of systems that have wide ones, in the letters of drawings; bold ones.
 _WIDE, _BOLD = 1.15, 1.3
 # Where names are broken, as on the page (`breakable` of elements.js).
@@ -582,7 +584,9 @@ def _box(variable: Content) -> tuple[int, int, list[int]]:
     least, most = _WIDTHS
     room = most - _AROUND_VALUE
     longest = max((line if line <= room else part for line, part in labels), default=0)
-    width = max(least, half + _AROUND_NAME, longest + _AROUND_VALUE)
+    # A histogram has no names of values that make room for a name far off.
+    far = _FAR_NAME * half if is_drawn else half
+    width = max(least, far + _AROUND_NAME, longest + _AROUND_VALUE)
     width = min(most, math.ceil(width))
     room = width - _AROUND_NAME
     lines = 1 if name <= room else 2 if half <= room else math.ceil(name / room) + 1
