@@ -34,6 +34,8 @@ _PLACE = """element => {
 }"""
 _FOCUS = "document.activeElement === document.body"
 _IS_FOCUSED = "element => element === document.activeElement"
+_IS_SETTLED = """() => !window.bayleaf.page.isPending
+  && !document.querySelector("[aria-busy=true]")"""
 _SEES_FOCUS = """() => {
   const own = document.activeElement.closest("label") ?? document.activeElement;
   const { left, top, width, height } = own.getBoundingClientRect();
@@ -55,6 +57,10 @@ class Person:
         """What has a role and a visible name."""
         is_exact = isinstance(name, str)
         return (within or self.page).get_by_role(role, name=name, exact=is_exact)
+
+    def settle(self) -> None:
+        """Wait until the page shows all that follows from the last step."""
+        self.page.wait_for_function(_IS_SETTLED)
 
     def press(self, target: Any) -> None:
         """Click or tap what is seen, or reach it by keys and press it."""

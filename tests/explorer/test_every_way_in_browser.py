@@ -119,6 +119,7 @@ def test_a_case_is_set_weighed_undone_and_compared(
     numbers.nth(0).fill("61")
     press(".numbers button >> nth=0")
     assert chips(page)[0].startswith("age")
+    page.wait_for_function("() => !window.bayleaf.page.isPending")
     press(".keep")
     assert page.evaluate("window.bayleaf.session.kept.size") == 1
     press("#case > summary")

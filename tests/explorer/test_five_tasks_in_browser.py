@@ -467,6 +467,7 @@ def test_five_tasks_take_few_steps(
         own.enter()
         own.check_risk()
     for task in ("lower", "why", "ask_next", "quality"):
+        person.settle()
         with at_most(person, task, most):
             getattr(own, task)()
     own.row = another

@@ -113,6 +113,7 @@ def test_distributions_and_terms_are_those_of_python(
 
 def test_the_page_says_where_the_number_lies_and_what_moves_it(open_page: Any) -> None:
     page = open_page(explorer_html(fitted()))
+    page.wait_for_function("() => !window.bayleaf.page.isPending")
     assert "price is expected to be" in page.inner_text("#verdict")
     before = page.inner_html("#answer-bars svg")
     assert page.inner_text("#why-line").endswith("before anything is known.")

@@ -60,10 +60,12 @@ class NextQuestions {
   show(answer) {
     this.search.stop();
     this.node.hidden = Boolean(this.cockpit.trial) || !answer;
+    this.node.setAttribute("aria-busy", String(!this.node.hidden));
     if (this.node.hidden) return;
     if (!this.node.childElementCount) this.node.append(element("p", { className: "note", text: "Looking for the most useful questions …" }));
     this.search.find((found, uncertainty, all) => {
       keepFocus(this.node, () => this.#draw(found, uncertainty, answer));
+      this.node.setAttribute("aria-busy", "false");
       if (found.length) this.search.findTurned(all.map(({ variable }) => variable), (turned) => this.#remark(turned));
     });
   }
