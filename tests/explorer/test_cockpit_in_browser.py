@@ -402,6 +402,40 @@ def test_missing_values_that_are_a_state_differ_from_what_is_not_known(
     assert headline(page) == before
 
 
+@pytest.mark.parametrize("kind", ["naive Bayes", "averaged KDB"])
+def test_what_a_case_leaves_out_is_not_known_though_missing_is_a_state(
+    kind: str, open_cockpit: Any
+) -> None:
+    X, y = load_heart(return_X_y=True)
+    rng = np.random.default_rng(0)
+    holed = {
+        name: [cell if rng.random() < 0.8 else None for cell in X[name].to_pylist()]
+        for name in COLUMNS
+    }
+    kinds = {
+        "naive Bayes": bayleaf.NaiveBayesClassifier(missing="state"),
+        "averaged KDB": bayleaf.AveragedKDBClassifier(random_state=0),
+    }
+    model = kinds[kind].fit(pa.table(holed), y)
+    page = open_cockpit(explorer_html(model))
+    domain = model._page_model().scorer.model.domain
+    case = {"thallium_scan": "normal", "sex": None}
+    missing = domain[4].n_states - 1
+    assert domain[4].label(missing) == "missing"
+    states = {1: domain[1].states.index("normal"), 4: missing}
+    (interval,) = credible_intervals(model, case)
+    for index, name in enumerate(COLUMNS):
+        found = page.evaluate(COMPUTED, [states, index])
+        assert found["chance"] == pytest.approx(
+            interval.classes[1].probability, abs=1e-9
+        )
+        effects = feature_effects(model, case, name, of=model.classes_[1]).effects
+        np.testing.assert_allclose(found["effects"], effects, atol=1e-9)
+        terms = {item["variable"]: item["value"] for item in found["reasons"]["items"]}
+        if index in states:
+            assert terms[index] == pytest.approx(effects[states[index]], abs=1e-9)
+
+
 def test_many_features_are_found_by_name_and_by_value(open_cockpit: Any) -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 200)
