@@ -220,7 +220,8 @@ def test_numbers_of_an_answer_agree_as_they_are_written(open_cockpit: Any) -> No
     page.evaluate("document.getElementById('menu').open = true")
     page.locator("#unit").select_option("bits")
     page.locator("#write-letter").click()
-    assert "▲ +1.00 doubles the odds, ▼ −1.00 halves" in page.inner_text("#letter-body")
+    text = page.inner_text("#letter-body").replace("\u00a0", " ")
+    assert "▲ +1.00 bits doubles the odds, ▼ −1.00 bits halves" in text
 
 
 def test_rows_are_judged_when_nothing_else_is_to_be_done(open_cockpit: Any) -> None:
@@ -271,7 +272,8 @@ def test_a_loss_sets_the_line_to_act_from_by_which_rows_are_judged(
     page.get_by_text(f"The model is right for {right} of 270.").wait_for()
     page.evaluate("window.bayleaf.page.cockpit.words.unit = 'bits'")
     page.evaluate("window.bayleaf.page.cockpit.update()")
-    assert "+1.00 doubles the odds" in page.inner_text(".legend-of-marks")
+    legend = page.inner_text(".legend-of-marks").replace("\u00a0", " ")
+    assert "+1.00 bits doubles the odds" in legend
 
 
 def test_how_good_a_model_is_is_of_cases_with_all_findings(open_cockpit: Any) -> None:

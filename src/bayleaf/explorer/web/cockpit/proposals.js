@@ -23,7 +23,7 @@ class Proposals {
     this.stop = () => {};
   }
 
-  /** What stands next to a proposal. */
+  /** What is written next to a proposal. */
   marks() {
     const { outcome, session } = this.cockpit;
     const hasIntervals = session.engine.hasIntervals;

@@ -29,7 +29,8 @@ class OddsScale {
   }
 
   #examples() {
-    return [Math.LN2, -Math.LN2].map((nats) => this.change(nats));
+    const { unit } = this;
+    return [Math.LN2, -Math.LN2].map((nats) => `${this.change(nats)}${unit === "odds" ? "" : `\u00a0${unit}`}`);
   }
 
   /** How to read a list of effects. */
