@@ -751,6 +751,101 @@ def test_a_letter_of_what_was_tried_is_marked(open_cockpit: Any) -> None:
     assert "What would sharpen this" not in letter.inner_text()
 
 
+def test_a_letter_adds_up_and_is_closed_from_wherever_it_is_read(
+    open_cockpit: Any,
+) -> None:
+    size = {"width": 1280, "height": 500}
+    page = open_cockpit(explorer_html(heart("averaged KDB")), viewport=size)
+    for field, value in (("thallium scan", "normal"), ("chest pain", "asymptomatic")):
+        feature(page, field).get_by_text(value, exact=True).click()
+    whole = page.evaluate(
+        """() => {
+          const { cockpit } = window.bayleaf.page;
+          const found = cockpit.reasons;
+          found.items[0].value += 0.5;
+          cockpit.outcome.reasons = () => ({ ...found, rest: found.rest - 0.5 });
+          cockpit.words.unit = "nats";
+          return found.end - found.start;
+        }"""
+    )
+    page.locator("#write-letter").click()
+    effects = page.locator("#letter-body td.number").all_inner_texts()
+    nats = [float(text.split()[1].replace("\u2212", "-")) for text in effects]
+    assert page.locator("#letter-body tr").last.inner_text().startswith("overlap of")
+    assert sum(nats) == pytest.approx(whole, abs=0.02)
+    page.locator("#letter-body .fine").scroll_into_view_if_needed()
+    box = page.locator("#letter-close").bounding_box()
+    assert 0 < box["y"] < size["height"] / 2
+    page.mouse.click(20, 250)
+    assert not page.locator("#letter").is_visible()
+
+
+def test_what_is_tried_is_taken_back_with_the_focus_where_it_was(
+    open_cockpit: Any,
+) -> None:
+    page = open_cockpit(explorer_html(heart("naive Bayes")))
+    feature(page, "chest pain").get_by_text("asymptomatic").click()
+    page.locator("#mode-what-if").click()
+    attempt = wait(page, ".proposals li button")
+    name = attempt.get_attribute("aria-label")
+    close = page.get_by_role("button", name="Close What if")
+    wait(page, ".proposals [aria-busy=false]")
+    place = close.bounding_box()
+    attempt.press("Enter")
+    assert close.bounding_box()["x"] == place["x"]
+    page.get_by_role("button", name="Back to the case").press("Enter")
+    focused = page.evaluate("document.activeElement.getAttribute('aria-label')")
+    assert focused == name
+
+
+def test_the_first_field_is_entered_as_any_other_by_the_keyboard(
+    open_cockpit: Any,
+) -> None:
+    page = open_cockpit(explorer_html(heart("naive Bayes")))
+    page.get_by_role("button", name="Skip to the findings").press("Enter")
+    first = page.locator(".entry").first
+    page.keyboard.press("ArrowRight")
+    chosen = page.evaluate("document.activeElement.closest('label').innerText")
+    assert chosen == first.locator(".picks .pick").first.inner_text()
+    assert first.locator(".picks input").first.is_checked()
+
+
+def test_tabs_stay_where_they_are_in_every_view(open_cockpit: Any) -> None:
+    page = open_cockpit(explorer_html(heart("naive Bayes")))
+    tabs = page.get_by_role("tab").filter(visible=True)
+    before = [tab.bounding_box()["x"] for tab in tabs.all()]
+    page.locator("#tab-map").click()
+    # But for the bold letters of the one that is chosen.
+    after = [tab.bounding_box()["x"] for tab in tabs.all()]
+    assert after == pytest.approx(before, abs=12)
+
+
+def test_no_question_is_asked_that_leaves_an_extreme_chance_extreme(
+    open_cockpit: Any,
+) -> None:
+    page = open_cockpit(explorer_html(heart("averaged KDB")))
+    # Averages may expect to remove more than the uncertainty there is.
+    asked = """chance => {
+      const { cockpit } = window.bayleaf.page;
+      const { outcome } = cockpit;
+      const logs = [Math.log(1 - chance), Math.log(chance)];
+      const question = { variable: 0, nats: 0.01, answers: [{ share: 1, logs }] };
+      const isIdle = outcome.isIdle(question, { target: 1 });
+      outcome.reductions = () => [{ ...question, isIdle }].values();
+      outcome.doubt = () => 0.005;
+      cockpit.update();
+    }"""
+    settled = page.locator(".next[aria-busy=false]")
+    for chance in (0.001, 0.999):
+        page.evaluate(asked, chance)
+        settled.wait_for()
+        assert "No further question is likely" in settled.inner_text()
+    for chance in (0.02, 0.98):
+        page.evaluate(asked, chance)
+        settled.wait_for()
+        assert settled.locator("li").inner_text().split("\n")[1] == "100 %"
+
+
 @pytest.mark.parametrize("mode", ["#mode-form", "#mode-what-if"])
 def test_words_of_names_of_findings_are_whole(mode: str, open_cockpit: Any) -> None:
     X, y = load_heart(return_X_y=True)

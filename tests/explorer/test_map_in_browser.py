@@ -805,6 +805,19 @@ def test_map_and_answer_are_printed_on_one_sheet_with_their_bars(
     assert "Undo" not in text
 
 
+def test_wide_paper_shows_the_map_in_its_frame(open_page: Any) -> None:
+    page = open_page(explorer_html(classifier_case("TAN").model))
+    level = page.locator("#network").get_attribute("data-level")
+    page.emulate_media(media="print")
+    frame = page.locator("#drawing").bounding_box()
+    page.wait_for_timeout(100)
+    assert page.locator("#network").get_attribute("data-level") == level
+    for card in page.locator("#drawing .card").all():
+        box = card.bounding_box()
+        assert frame["y"] <= box["y"]
+        assert box["y"] + box["height"] <= frame["y"] + frame["height"] + 1
+
+
 def test_high_panels_are_printed_on_few_full_pages_with_their_heading_repeated(
     open_page: Any, tmp_path: Path
 ) -> None:

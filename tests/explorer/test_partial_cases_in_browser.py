@@ -98,7 +98,16 @@ def test_the_prior_is_named_and_shared_evidence_is_explained(
     logs = np.log(model.prior)
     assert why["prior"] == pytest.approx(logs[why["target"]] - logs[why["against"]])
     put(page, case, {0: 1})
-    assert first.inner_text() == "prior"
+    assert first.inner_text() == "starting point"
+    page.evaluate("document.getElementById('unit').value = 'nats'")
+    page.evaluate("window.bayleaf.session.tell()")
+    page.wait_for_function("() => !window.bayleaf.page.isPending")
+    rows = page.locator("#why-table tbody td.number:nth-of-type(2)")
+    found = page.evaluate("window.bayleaf.session.explanation()")
+    nats = [float(t.replace("\u2212", "-")) for t in rows.all_inner_texts()]
+    start = logs[found["target"]] - logs[found["against"]]
+    assert nats[0] == pytest.approx(start, abs=0.006)
+    assert sum(nats) == pytest.approx(found["logOdds"], abs=0.006 * len(nats))
     assert told in page.inner_text("#why-line")
     other = open_page(explorer_html(classifier_case("TAN").model))
     assert told not in other.inner_text("#why-line")

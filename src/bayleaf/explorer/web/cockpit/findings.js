@@ -150,7 +150,8 @@ class FindingRow {
 
   /** Put the focus on the field. */
   focus() {
-    const field = this.number?.box ?? this.select ?? this.radios[0].input;
+    // Of chips the one that is chosen, as Tab does.
+    const field = this.number?.box ?? this.select ?? this.field.querySelector(":checked") ?? this.open;
     // With the picture in it an entry may be higher than the window.
     for (const part of [this.node, this.name]) part.scrollIntoView({ block: "nearest" });
     field.focus({ preventScroll: true });

@@ -7,6 +7,8 @@ class Letter {
     this.dialog = byId("letter");
     this.sheet = byId("sheet");
     byId("letter-close").addEventListener("click", () => this.dialog.close());
+    // Also beside the letter, where the dialog itself is what is pressed.
+    this.dialog.addEventListener("click", ({ target }) => { if (target === this.dialog) this.dialog.close(); });
     byId("letter-print").addEventListener("click", () => window.print());
     byId("letter-copy").addEventListener("click", () => this.#copy());
     byId("write-letter").addEventListener("click", () => this.open());
@@ -47,14 +49,15 @@ class Letter {
     const open = tableVariables(session).filter((v) => !evidence[v]).map((v) => words.label(v));
     const next = (questions ?? []).slice(0, NEXT_SHOWN).map((own) =>
       `${words.label(own.variable)} (the answer could become ${scale.range(outcome.reach(own, answer))}${scale.per})`);
-    const line = ({ variable, value }) => element("tr", {}, [
-      element("th", { scope: "row", dir: "auto", text: words.label(variable) }),
-      element("td", { dir: "auto", text: [words.value(variable, evidence[variable]), words.unitOf(variable)].filter(Boolean).join(" ") }),
+    const row = (name, text, value) => element("tr", {}, [
+      element("th", { scope: "row", dir: "auto", text: name }), element("td", { dir: "auto", text }),
       element("td", { className: `number ${scale.side(value)}` }, [arrow(scale.side(value)), scale.change(value)]),
     ]);
+    const line = ({ variable, value }) =>
+      row(words.label(variable), [words.value(variable, evidence[variable]), words.unitOf(variable)].filter(Boolean).join(" "), value);
     const head = ["finding", "value", scale.unit].map((text, i) => element("th", { scope: "col", text, className: i > 1 ? "number" : "" }));
     const findings = reasons?.items.length ? element("table", {}, [
-      element("thead", {}, [element("tr", {}, head)]), element("tbody", {}, reasons.items.map(line)),
+      element("thead", {}, [element("tr", {}, head)]), element("tbody", {}, [...reasons.items.map(line), ...(scale.isShown(reasons.rest) ? [row(OVERLAP, "", reasons.rest)] : [])]),
     ]) : element("p", { text: "None entered." });
     const part = (heading, text) => [element("h3", { text: heading }), element("p", { dir: "auto", text })];
     return element("article", { className: "letter" }, [

@@ -111,7 +111,7 @@ class NumberField {
       this.change(mask, isStep, isSliding);
     } else {
       this.box.setAttribute("aria-invalid", "true");
-      this.#warn("Type a number, such as " + this.typical(this.intervals[0].state) + ".");
+      this.#warn("Type a number, such as " + this.#rounded((this.axis.low + this.axis.high) / 2) + ".");
     }
   }
 

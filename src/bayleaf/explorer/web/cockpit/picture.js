@@ -2,6 +2,8 @@
 
 // An effect is vague if its 95 % interval goes further than this factor to either side.
 const VAGUE_FACTOR = 2;
+const BEYOND = "Effects beyond the axis are drawn at its ends.";
+const isBeyond = ({ low, high }, values) => values.some((value) => value < low || value > high);
 const [CURVE_TOP, CURVE_HEIGHT, LABEL_HEIGHT, ROWS_HEIGHT, CURVE_RIGHT] = [20, 170, 20, 44, 14];
 
 class Picture {
@@ -158,10 +160,9 @@ class Picture {
       point(held, intervalAt(intervals, held), brief(held), false);
     });
     drawing.addEventListener("pointerleave", rest);
-    const isCut = shown.some(({ state }) => values[state] < scale.low || values[state] > scale.high);
     const remarks = [
       shown.some(isVague) ? `Thin line: few rows, so that the factor could be more than ${VAGUE_FACTOR} times larger or smaller.` : "",
-      isCut ? "Effects beyond the axis are drawn at its ends." : "",
+      isBeyond(scale, shown.map(({ state }) => values[state])) ? BEYOND : "",
     ].filter(Boolean).join(" ");
     return { node: element("div", {}, [element("p", { className: "note", text: remarks }), drawing, line]), follow };
   }
@@ -206,7 +207,8 @@ class Picture {
         ...(rows.length ? [element("span", { className: "note", text: counted(rows[state], "training row") })] : []),
       ]);
     });
-    return { node: element("div", {}, [axis, element("ul", { className: "value-rows" }, items)]) };
+    const remark = isBeyond(scale, values) ? [element("p", { className: "note", text: BEYOND })] : [];
+    return { node: element("div", {}, [...remark, axis, element("ul", { className: "value-rows" }, items)]) };
   }
 
   /** The numbers of a curve. */

@@ -257,7 +257,11 @@ class Proposals {
         element("h4", { text: heading }), items.length ? element("ul", {}, items)
           : element("p", { className: "note", text: isDone ? `No change of one or two of these would ${target?.text}.` : "Searching …" })]);
     this.found.setAttribute("aria-busy", String(!isDone));
-    const back = pressing("Back to the case", () => cockpit.attempt(session.evidence.slice()), { "data-key": "untry" });
+    const back = pressing("Back to the case", () => {
+      const tried = this.found.querySelector('[aria-pressed="true"]')?.dataset.key;
+      cockpit.attempt(session.evidence.slice());
+      (this.found.querySelector(`[data-key="${CSS.escape(tried)}"]`) ?? this.node).focus({ preventScroll: true });
+    }, { "data-key": "untry" });
     // The way to the modes leads past all findings, and on a telephone up.
     const close = pressing("Close What if", () => {
       cockpit.setMode("form");
@@ -266,7 +270,7 @@ class Proposals {
     keepFocus(this.found, () => this.found.replaceChildren(
       ...[remark || this.chosen?.missed].filter(Boolean).map((text) => element("p", { className: "note", text })),
       ...(remark ? [] : parts),
-      element("p", { className: "buttons" }, [...(cockpit.isTrying ? [back] : []), close]),
+      element("p", { className: "buttons" }, [close, ...(cockpit.isTrying ? [back] : [])]),
       element("p", { className: "note", text: `${isDone ? "" : "Searching on … "}This is how the model's answer would change, not what a treatment or decision would do: ${words.cases} with these values differ in other ways, too. ${remark ? "" : `${this.marks()} `}What is ticked as fixed stays as it is.` }),
     ));
   }

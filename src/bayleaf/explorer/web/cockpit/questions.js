@@ -9,7 +9,7 @@ const PATIENCE = 250;
 
 /** The part of the uncertainty that an answer is expected to remove. */
 function removed(gain, uncertainty) {
-  return `${Math.round((100 * gain) / uncertainty)} %`;
+  return `${Math.round(100 * partOf(gain, uncertainty))} %`;
 }
 
 /** Questions and whether open answers could turn the decision, found in slices. */
@@ -81,7 +81,7 @@ class NextQuestions {
     const items = found.slice(0, NEXT_SHOWN).map((question) => {
       const { variable, [outcome.measure]: gain } = question;
       const meter = element("span", { className: "meter", "aria-hidden": "true" }, [element("i")]);
-      meter.firstChild.style.width = share(gain / uncertainty);
+      meter.firstChild.style.width = share(partOf(gain, uncertainty));
       return element("li", {}, [
         pressing(cockpit.words.label(variable), () => cockpit.enter(variable), { className: "link", dir: "auto", "data-key": `next-${variable}` }),
         meter, element("span", { text: removed(gain, uncertainty) }), element("span", { text: scale.range(outcome.reach(question, answer)) }),

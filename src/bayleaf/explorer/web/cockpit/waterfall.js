@@ -35,7 +35,7 @@ class Waterfall {
     return [element("p", { className: "note", text: `${one} rather than ${other}, the most probable other class. Chances here are of these two alone, so they differ from those above.` })];
   }
 
-  /** Lines of the table: the strongest findings, then all others together. */
+  /** Lines of the table: the strongest findings, all others together, and what findings share. */
   #steps({ start, items, rest }) {
     const { scale, session: { model: { variables } } } = this.cockpit;
     const strongest = items.filter(({ value }) => scale.side(value)).slice(0, LINES_SHOWN);
@@ -43,10 +43,12 @@ class Waterfall {
     const shown = items.filter((item) => strongest.includes(item) || variables[item.variable].change === "immutable");
     const others = items.filter((item) => !shown.includes(item));
     const steps = shown.map(({ variable, value }) => ({ variable, value }));
-    const remaining = others.reduce((sum, { value }) => sum + value, rest);
-    // Also where the others read otherwise with it than their own effects do.
-    const isShared = scale.isShown(rest) || (others.length > 0 && scale.change(remaining) !== scale.change(remaining - rest));
-    if (others.length || isShared) steps.push({ others: others.length, isShared, isAll: !shown.length, value: remaining });
+    const sum = others.reduce((all, { value }) => all + value, 0);
+    // An overlap without a line of its own is named where the others read otherwise with it.
+    const isJoined = !scale.isShown(rest) && others.length > 0;
+    const name = counted(others.length, shown.length ? "other" : "finding");
+    if (others.length) steps.push({ others: isJoined && scale.change(sum + rest) !== scale.change(sum) ? `${name}, ${OVERLAP}` : name, value: isJoined ? sum + rest : sum });
+    if (scale.isShown(rest)) steps.push({ others: OVERLAP, value: rest });
     let at = start;
     return steps.map((step) => {
       const from = at;
@@ -79,9 +81,9 @@ class Waterfall {
       element("td", {}, [lane(...marks), element("span", { className: "unseen", text: read })]),
       element("td", { className: "effect" }, text),
     ]);
-    const step = ({ variable, others, isShared, isAll, value, from, to }) => {
+    const step = ({ variable, others, value, from, to }) => {
       const name = others === undefined ? pressing(cockpit.words.finding(variable, evidence[variable]), () => cockpit.look(variable), { className: "plain-link", dir: "auto", "data-key": `why-${variable}` })
-        : element("span", { text: [others ? counted(others, isAll ? "finding" : "other") : "", isShared ? "overlap of findings" : ""].filter(Boolean).join(", ") });
+        : element("span", { text: others });
       const text = element("span", { className: scale.side(value), "aria-hidden": "true" }, [arrow(scale.side(value)), scale.change(value)]);
       return row(name, [at(`segment ${value < 0 ? "down" : "up"}`, Math.min(from, to), Math.max(from, to)), at("thread", to)],
         `${scale.spoken(value)}; then ${scale.total(to)}`, [text]);

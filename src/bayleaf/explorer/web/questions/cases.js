@@ -135,7 +135,7 @@ function readCase(session, text) {
   const nExpected = order.length;
   const mayHoldClass = !hasNames && label !== null && cells.length === nExpected + 1;
   if (cells.length !== nExpected && !mayHoldClass) {
-    return { problems: [`The line has ${counted(cells.length, "value")} where ${nExpected} are expected.`] };
+    return { problems: [`The line has ${counted(cells.length, "value")} where ${nExpected} are expected; write the names above it to enter fewer.`] };
   }
   const evidence = session.evidence.map(() => null);
   const problems = [];

@@ -84,6 +84,11 @@ const RARE_ANSWER = 0.03;
 // The least share of the uncertainty, and nats, that a question worth asking removes.
 const [LEAST_SHARE, LEAST_NATS] = [0.01, 0.002];
 
+/** The part of the uncertainty that a gain is: averages may expect more than there is. */
+function partOf(gain, uncertainty) {
+  return Math.min(1, gain / uncertainty);
+}
+
 /** What an answer to a question could make of a number that follows from it. */
 function rangeOfAnswers({ answers }, numberOf) {
   const possible = answers.filter(({ isContradicted }) => !isContradicted);
@@ -100,7 +105,7 @@ function rangeOfAnswers({ answers }, numberOf) {
 /** Questions worth asking, from the most to the least telling per cost. */
 function worthAsking(found, uncertainty, costOf = () => 1, measure = "nats") {
   const worth = (question) => question[measure] / costOf(question.variable);
-  return found.filter(({ [measure]: gain }) => gain >= LEAST_NATS && gain >= LEAST_SHARE * uncertainty)
+  return found.filter(({ [measure]: gain, isIdle }) => !isIdle && gain >= LEAST_NATS && gain >= LEAST_SHARE * uncertainty)
     .sort((a, b) => worth(b) - worth(a) || a.variable - b.variable);
 }
 

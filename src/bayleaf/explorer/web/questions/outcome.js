@@ -131,8 +131,18 @@ class Outcome {
   }
 
   /** How much each open feature is expected to take away of the doubt, one a step. */
-  reductions() {
-    return expectedReductions(this.session);
+  * reductions() {
+    const answer = this.answer(this.session.evidence);
+    for (const question of expectedReductions(this.session)) {
+      yield question && { ...question, isIdle: this.isIdle(question, answer) };
+    }
+  }
+
+  /** Whether no usual answer takes the chance from below 1, or from above 99, in 100. */
+  isIdle(question, answer) {
+    if (!this.isBinary) return false;
+    const { low, high } = this.reach(question, answer);
+    return high < 0.01 || low > 0.99;
   }
 
   /** The doubt that is left, in the measure of questions. */

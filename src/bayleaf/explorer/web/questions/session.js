@@ -228,6 +228,12 @@ class Session {
     return logSumExp(mask ? scores.map((score, s) => score + Math.log(mask[s])) : scores);
   }
 
+  /** The log-odds of two states before anything is known. */
+  start({ target, against }) {
+    const { logs } = this.answer(this.evidence.map(() => null));
+    return logs[target] - logs[against];
+  }
+
   /** Posteriors before anything is known. */
   get initial() {
     this.unknowing ??= this.posteriors(this.evidence.map(() => null));

@@ -66,7 +66,7 @@ class AskNextPanel {
   }
 
   #row({ variable, nats }) {
-    const part = nats / this.uncertainty;
+    const part = partOf(nats, this.uncertainty);
     const { amount } = this.#inUnit();
     const { name } = this.session.model.variables[variable];
     const bar = element("span", { className: "bar for" });

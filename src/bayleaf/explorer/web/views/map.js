@@ -55,8 +55,9 @@ class NetworkMap {
 
   // ---- what is on the map
 
-  /** In a window of another shape boxes that were not moved are laid out again. */
+  /** In a window of another shape boxes that were not moved are laid out again; paper shows the map of before. */
   #resized() {
+    if (window.matchMedia("print").matches) return;
     if (this.isFitted && !this.moved.size && !this.isList) {
       this.#place();
       this.fit();

@@ -4,6 +4,9 @@
 const SHARED = "A finding's effect changes when others become known, because findings overlap.";
 const IN_ORDER = "They are taken in the order below, causes before effects; in another order the factors may differ.";
 
+// What findings have together beyond the effects of each.
+const OVERLAP = "overlap of findings";
+
 /** The factors of the odds of two states, as a table with bars. */
 class WhyPanel {
   constructor(session) {
@@ -40,17 +43,20 @@ class WhyPanel {
       engine.isShared ? SHARED : "", isOrdered && knownVariables(session.evidence).length > 1 ? IN_ORDER : "",
     ));
     const isOpen = session.evidence.every((mask) => !mask);
-    const prior = { text: this.#prior(isOpen), value: found.prior };
+    const start = engine.isShared ? session.start(found) : found.prior;
+    const prior = { text: engine.isShared && isOpen ? "share of the training rows" : "starting point", value: start };
     const items = this.#items(found.terms, session.alone(found));
     if (isOrdered) this.#alongTrails(items);
     else items.sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
     const unit = byId("unit").value;
     const shown = (nats) => ({ odds: timesOdds, nats: signed, bits: inBits })[unit](nats);
     // What a feature says alone, and what it adds because of the others that are set.
-    this.place.append(this.#table([prior, ...items], [against, target], [
+    const rest = found.prior - start;
+    const overlap = shown(rest) === shown(0) ? [] : [{ text: OVERLAP, value: rest }];
+    this.place.append(this.#table([prior, ...items, ...overlap], [against, target], [
       [isOrdered ? "given those above" : { odds: "factor" }[unit] ?? unit, shown],
-      ["alone", (_, i) => (i ? shown(items[i - 1].alone) : "")],
-      ...(isOrdered ? [] : [["with others", (value, i) => (i ? shown(value - items[i - 1].alone) : "")]]),
+      ["alone", (_, i) => (items[i - 1] ? shown(items[i - 1].alone) : "")],
+      ...(isOrdered ? [] : [["with others", (value, i) => (items[i - 1] ? shown(value - items[i - 1].alone) : "")]]),
     ]));
   }
 
@@ -82,12 +88,6 @@ class WhyPanel {
         ?? `no link to ${short(model.variables[engine.question].name, 30)} here`;
       revealed[item.variable] = evidence[item.variable];
     }
-  }
-
-  /** What the term is of that no finding has. */
-  #prior(isOpen) {
-    if (!this.session.engine.isShared) return "starting point";
-    return isOpen ? "share of the training rows" : "prior";
   }
 
   /** What moves the expectation of a number. */
