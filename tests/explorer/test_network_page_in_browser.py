@@ -330,6 +330,25 @@ def percentages(page: Any, name: str, evidence: dict[str, str]) -> dict[str, flo
     return dict(zip(found.states, 100 * found.probabilities, strict=True))
 
 
+def test_answers_that_hardly_change_sides_come_last_as_not_sure(open_page: Any) -> None:
+    X, y = load_heart(return_X_y=True)
+    X = X.select(["chest_pain", "age", "sex"])
+    page = open_page(explorer_html(NaiveBayesClassifier().fit(X, y)))
+    for text in ("chest_pain=asymptomatic", "age=60", "sex=male"):
+        page.fill("#find", text)
+        page.press("#find", "Enter")
+    page.locator("#what-if-line", has_text="most probable").wait_for()
+    page.wait_for_function("() => !window.bayleaf.page.isPending")
+    unsure = []
+    for text in page.locator("#what-if-list li").all_inner_texts():
+        answer, now = re.search(r"with ([\d.]+)\s%, .*→ ([\d.]+)\s%", text).groups()
+        unsure.append(float(answer) - float(now) <= 5)
+        assert text.endswith("not sure") == unsure[-1]
+    assert unsure == sorted(unsure)
+    assert len({*unsure}) == 2
+    assert "“Not sure” where" in page.inner_text("#what-if-note")
+
+
 @pytest.mark.parametrize("width", [400, 1280])
 def test_a_try_leaves_the_goal_of_what_if_as_it_is(
     width: int, alarm: str, open_page: Any

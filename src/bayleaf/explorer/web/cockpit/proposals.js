@@ -1,7 +1,5 @@
 // What if: the smallest changes of findings that would carry the answer over a line.
 
-// Without an interval, how far beyond the line a change must carry the chance.
-const CLEARLY = 0.05;
 const PROPOSALS_SHOWN = 3;
 const OPEN_SHOWN = 8;
 // Changes whose intervals are computed, the smallest and most probable ones.

@@ -4,8 +4,11 @@
 const WHAT_IFS_SHOWN = 8;
 // Of those, most that change the same variables.
 const ALIKE_SHOWN = 3;
+// Without an interval, how far beyond the line a change must carry the chance.
+const CLEARLY = 0.05;
 
 const IF_SEEN = "This is how the model's answer would change, not what an action would do.";
+const IF_UNSURE = "“Not sure” where the answer would be hardly over the line.";
 
 /** Changes that would reach a goal, as they are found. */
 class WhatIfPanel {
@@ -137,11 +140,14 @@ class WhatIfPanel {
   }
 
   #tell(found, isDone, nTried = 0) {
-    const shown = varied(found, ALIKE_SHOWN).slice(0, WHAT_IFS_SHOWN);
+    const clear = found.filter((one) => this.#isClear(one));
+    const shown = varied([...clear, ...found.filter((one) => !clear.includes(one))], ALIKE_SHOWN).slice(0, WHAT_IFS_SHOWN);
+    const isSure = shown.every((one) => clear.includes(one));
+    this.note.textContent = isSure ? IF_SEEN : `${IF_SEEN} ${IF_UNSURE}`;
     const many = found.length > shown.length ? `, ${shown.length} of ${found.length}` : "";
     const searching = isDone ? "" : ` Searching on, ${nTried} tried …`;
     if (found.length) {
-      this.line.textContent = `Fewest changes first, then the most probable${many}:${searching}`;
+      this.line.textContent = `${isSure ? "Fewest" : "Clear answers, then fewest"} changes first, then the most probable${many}:${searching}`;
     } else {
       this.line.textContent = isDone
         ? "No change of one or two of the findings reaches this."
@@ -154,7 +160,16 @@ class WhatIfPanel {
     this.list.replaceChildren(...shown.map((one) => this.#item(one)));
   }
 
-  #item({ changes, answer, probability, logs }) {
+  /** Whether a change carries the answer well over the line. */
+  #isClear({ answer, logs }) {
+    const { way, line } = this.chosen;
+    const chance = Math.exp(logs[this.state]);
+    if (!way) return Math.exp(logs[answer]) - chance > CLEARLY;
+    return way === "least" ? chance - CLEARLY >= line / 100 : chance + CLEARLY < line / 100;
+  }
+
+  #item(one) {
+    const { changes, answer, probability, logs } = one;
     const { session } = this;
     const { variables } = session.model;
     const words = changes.map(({ variable, from, to }) => {
@@ -180,7 +195,7 @@ class WhatIfPanel {
     return element("li", {}, [
       button,
       element("span", { dir: "auto" }, breakable(`${words}: ${this.chosen.way ? "" : `${short(states[answer])} with `
-        + `${percent(probability)}, `}${short(states[this.state])} ${percent(this.before)} → ${percent(Math.exp(logs[this.state]))}`)),
+        + `${percent(probability)}, `}${short(states[this.state])} ${percent(this.before)} → ${percent(Math.exp(logs[this.state]))}${this.#isClear(one) ? "" : " – not sure"}`)),
     ]);
   }
 }
