@@ -810,6 +810,47 @@ def test_the_first_field_is_entered_as_any_other_by_the_keyboard(
     assert first.locator(".picks input").first.is_checked()
 
 
+def test_a_telephone_shows_the_question_that_is_asked(open_cockpit: Any) -> None:
+    size = {"width": 400, "height": 700}
+    page = open_cockpit(explorer_html(heart("averaged KDB")), viewport=size)
+    feature(page, "chest pain").get_by_text("asymptomatic").click()
+    page.locator(".jumps button", has_text="Most useful next").click()
+    page.locator("#mode-ask").click()
+    heading = wait(page, "#question-heading")
+    seen = """heading => {
+      const { left, top } = heading.getBoundingClientRect();
+      return heading.contains(document.elementFromPoint(left + 5, top + 5));
+    }"""
+    for _ in range(3):
+        page.wait_for_function("() => !document.querySelector('.question[aria-busy]')")
+        assert heading.evaluate(seen)
+        page.locator(".question").get_by_role("button", name="Skip").click()
+    page.locator("#mode-what-if").click()
+    page.locator(".jumps button", has_text="Most useful next").click()
+    assert page.locator(".next").is_visible()
+
+
+def test_no_proposal_ends_on_the_line(open_cockpit: Any) -> None:
+    page = open_cockpit(explorer_html(heart("naive Bayes")))
+    feature(page, "chest pain").get_by_text("asymptomatic").click()
+    feature(page, "sex").get_by_text("male", exact=True).click()
+    before = page.evaluate("100 * window.bayleaf.page.cockpit.answer.chance")
+    chances = []
+    for line in range(29, int(before), 2):
+        page.fill("#act", str(line))
+        page.keyboard.press("Tab")
+        page.locator("#mode-what-if").click()
+        page.wait_for_selector(".proposals [aria-busy=false]")
+        goal = int(page.get_by_role("spinbutton", name="Goal in 100").input_value())
+        texts = page.locator(".proposals li b").all_inner_texts()
+        if goal == line:
+            found = [int(re.search(r"(\d+) in 100", text).group(1)) for text in texts]
+            assert min(abs(chance - line) for chance in found) >= 1.5
+            chances += found
+        page.locator("#mode-form").click()
+    assert chances
+
+
 def test_tabs_stay_where_they_are_in_every_view(open_cockpit: Any) -> None:
     page = open_cockpit(explorer_html(heart("naive Bayes")))
     tabs = page.get_by_role("tab").filter(visible=True)

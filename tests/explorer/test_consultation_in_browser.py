@@ -16,6 +16,7 @@ import bayleaf
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.classifiers.shared.saving import kept_support
 from bayleaf.data.codes import Codes
+from bayleaf.datasets import load_heart
 from bayleaf.explorer import explorer_html
 from bayleaf.explorer.page_content import published_predictor
 from bayleaf.inference.evidence import ImpossibleEvidenceError
@@ -434,7 +435,8 @@ def test_dates_and_durations_of_a_pasted_case_are_those_of_the_table(
             message, _, found = paste(page, text)
             assert message == "The case was set."
             np.testing.assert_allclose(found, expected, atol=1e-9)
-    assert paste(page, "soon,0:05:00,a")[0] == "soon is not a value of seen."
+    message = paste(page, "soon,0:05:00,a")[0]
+    assert message == "soon is not a value of seen. All else was set."
 
 
 def test_empty_cells_of_a_pasted_case_are_the_state_of_missing_ones(
@@ -576,7 +578,7 @@ def test_numbers_are_pasted_into_a_page_of_rounded_counts(
     message, states, _ = paste(page, "0.5,97,no")
     assert message == (
         "97 is not a value of rooms. Values of rooms that few training rows have are "
-        "numbered on this page, not named."
+        "numbered on this page, not named. All else was set."
     )
     assert states[0] is not None
     assert states[1] is None
@@ -596,7 +598,31 @@ def test_values_that_were_not_read_are_counted(open_page: Any) -> None:
     page.locator("#case summary").click()
     message = paste(page, ",".join("abcdef"))[0]
     assert message.count("is not a value of") == 4
-    assert message.endswith("2 more values were not read.")
+    assert "2 more values were not read." in message
+
+
+def test_a_faulty_case_is_refused_or_named(open_page: Any) -> None:
+    X, y = load_heart(return_X_y=True)
+    X = X.select(["age", "sex", "chest_pain"])
+    page = open_page(explorer_html(bayleaf.NaiveBayesClassifier().fit(X, y)))
+    page.locator("#case summary").click()
+    taken, states, _ = paste(page, "age,sex\n60,male")
+    assert taken == "The case was set."
+    for text, told in (
+        ("age,sex,Age\n60,male,30", "Age is there twice; leave one of them out."),
+        ("age,sex\n60", "The line has 1 value where 2 names are above it."),
+        ("60,male", "The line has 2 values where 3 are expected; write the names"),
+    ):
+        message, now, _ = paste(page, text)
+        assert message.startswith(told)
+        assert now == states
+    message, now, _ = paste(page, "age,sex\n50,woman\n40,male")
+    assert message == (
+        "Only the first of 2 lines was read. woman is not a value of sex (female, "
+        "male). All else was set."
+    )
+    assert now[0] is not None
+    assert now[1] is None
 
 
 def test_a_case_is_pinned_compared_and_swapped(open_page: Any) -> None:

@@ -517,7 +517,7 @@ def test_numbers_of_many_intervals_are_histograms(
     # Areas are probabilities, up to the gaps between bars.
     areas = widths * heights
     proba = np.array(page.evaluate("Array.from(bayleaf.session.initial[0])"))
-    low, high = map(float, card.locator(".distribution span").all_inner_texts())
+    low, high = map(float, card.locator(".distribution span").all_text_contents())
     cuts = np.array(page.evaluate("bayleaf.session.model.variables[0].cuts"))
     ends = low + (high - low) / 200 * left[1:]
     below = [proba[: np.abs(cuts - end).argmin() + 1].sum() for end in ends]

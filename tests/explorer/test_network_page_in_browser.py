@@ -537,3 +537,61 @@ def test_a_finding_that_changes_nothing_multiplies_by_one(
     row.wait_for()
     assert row.locator(".number").all_inner_texts() == ["×1", "×1"]
     assert "no link to HYPOVOLEMIA here" in row.inner_text()
+    remark = "One without a link to the answer may change what those below it do."
+    assert remark not in page.inner_text("#why-line")
+    page.evaluate(SET, ["HISTORY", "TRUE"])
+    page.evaluate(SET, ["CVP", "HIGH"])
+    page.wait_for_function("() => !window.bayleaf.page.isPending")
+    assert remark in page.inner_text("#why-line")
+    page.evaluate("document.getElementById('unit').value = 'nats'")
+    page.evaluate("window.bayleaf.session.tell()")
+    page.wait_for_function("() => !window.bayleaf.page.isPending")
+    assert "adds to the logarithm of these odds, in nats" in page.inner_text(
+        "#why-line"
+    )
+
+
+def test_the_answer_is_reached_and_wrong_values_are_named(
+    alarm: str, open_page: Any
+) -> None:
+    page = open_page(alarm)
+    page.get_by_role("button", name="Skip to the answer").press("Enter")
+    assert page.evaluate("document.activeElement.id") == "answer"
+    page.fill("#find", "SAO2=VERYLOW")
+    bars = page.locator(".node:has-text('HRBP') .fill").first
+    blue = bars.evaluate("(own) => getComputedStyle(own).backgroundColor")
+    page.press("#find", "Enter")
+    told = page.inner_text("#message")
+    assert told == "VERYLOW is not a value of SAO2: it is one of LOW, NORMAL, HIGH."
+    assert page.evaluate("document.activeElement.id") == "find"
+    page.fill("#find", "")
+    after = bars.evaluate("(own) => getComputedStyle(own).backgroundColor")
+    assert after == blue
+
+
+def test_goals_and_costs_are_typed_without_losing_ones_place(
+    alarm: str, open_page: Any
+) -> None:
+    page = open_page(alarm)
+    for text in ("HRBP=HIGH", "HISTORY=TRUE"):
+        page.fill("#find", text)
+        page.press("#find", "Enter")
+    goal = page.locator("#what-if-goal")
+    goal.get_by_role("button", name="LOW more likely instead").press("Enter")
+    line = goal.get_by_role("spinbutton")
+    line.fill("150")
+    page.keyboard.press("Tab")
+    assert line.input_value() == "150"
+    line.fill("90")
+    page.keyboard.press("Tab")
+    page.wait_for_timeout(100)
+    assert line.input_value() == "90"
+    focused = "document.activeElement.dataset.key"
+    assert page.evaluate(focused) == "turn"
+    page.locator("#ask-next summary").click()
+    cost = page.get_by_role("spinbutton", name=re.compile("^Cost of")).first
+    cost.wait_for()
+    cost.fill("5")
+    page.keyboard.press("Tab")
+    page.wait_for_timeout(100)
+    assert page.evaluate(focused).startswith("ask-")

@@ -10,6 +10,7 @@ import pytest
 
 from bayleaf.pictures.svg import (
     Interval,
+    bars_svg,
     density_bins,
     intervals_svg,
     network_svg,
@@ -158,6 +159,23 @@ def test_rows_of_unequal_intervals_are_drawn_per_unit() -> None:
     assert [float(height) for height in heights] == [26.0, 13.0]
     assert "missing: +0.10" in svg
     assert svg.count("H222.0") == 2
+
+
+def test_drawings_of_several_features_share_a_scale() -> None:
+    span = (-4.0, 4.0)
+    widths = []
+    for values in ([-1.0, 2.0], [-4.0, 4.0]):
+        svg = bars_svg("x", [(str(v), v, "") for v in values], span)
+        rects = re.findall(r'<rect.*?width="([\d.]+)"', svg)
+        widths += [float(width) for width in rects]
+    assert [w / widths[3] for w in widths] == pytest.approx([0.25, 0.5, 1, 1], abs=0.01)
+    heights = []
+    for values in ([-1.0, 1.0], [-4.0, 4.0]):
+        svg = steps_svg("x", values, [1.0, 1.0], [0.0, 1.0, 2.0], span=span)
+        (curve,) = re.findall(r'class="steps" d="(.*?)"', svg)
+        low, high = (float(y) for y in re.findall(r" ([\d.]+)H", curve))
+        heights.append(low - high)
+    assert heights[1] == pytest.approx(4 * heights[0], abs=0.2)
 
 
 def test_nodes_have_a_bar_for_each_state_and_count_those_left_out() -> None:

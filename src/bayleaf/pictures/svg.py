@@ -309,17 +309,18 @@ def steps_svg(
     rows: Sequence[float],
     edges: Sequence[float] = (),
     written: Callable[[float], str] = "{:+.2f}".format,
+    span: tuple[float, float] = (0.0, 0.0),
 ) -> str:
     """Draw a step curve over states, and below it their rows as a histogram.
 
     States are as wide as each other, or as the intervals between their `edges`
     (n_intervals + 1); then areas are rows. Values beyond the intervals, such as that
-    of missing cells, are written.
+    of missing cells, are written. The scale has zero, the `span` and all values on it.
     """
     width, height, below = _STEPS
     ends = edges or [float(i) for i in range(len(values) + 1)]
     others, values = values[len(ends) - 1 :], values[: len(ends) - 1]
-    low, high = min(0.0, *values), max(0.0, *values)
+    low, high = min(0.0, span[0], *values), max(0.0, span[1], *values)
 
     def across(number: float) -> float:
         return width * (number - ends[0]) / (ends[-1] - ends[0])
@@ -376,13 +377,16 @@ def icons_svg(label: str, kinds: Sequence[tuple[str, int]]) -> str:
 
 
 def bars_svg(
-    label: str, bars: Sequence[tuple[str, float, str]], end: float = 0.0
+    label: str,
+    bars: Sequence[tuple[str, float, str]],
+    span: tuple[float, float] = (0.0, 0.0),
 ) -> str:
     """Draw bars from a common zero, each with its name and its value as text.
 
-    The scale has zero, the `end` and all values on it.
+    The scale has zero, the `span` and all values on it.
     """
-    low, high = min(0.0, *(v for _, v, _ in bars)), max(end, *(v for _, v, _ in bars))
+    values = [value for _, value, _ in bars]
+    low, high = min(0.0, span[0], *values), max(0.0, span[1], *values)
     left, width, right = _BARS
 
     def across(value: float) -> float:

@@ -239,6 +239,13 @@ def _overview_pictures(summary: Values) -> Values:
         drawing = icons_svg(label, [*zip(kinds, counts, strict=True)])
         icons.append({"drawing": drawing, "counts": listed[:3], **point})
     shapes = []
+    # One scale for all, so that a stronger effect looks stronger.
+    all_values = [
+        v
+        for shape in overview.get("shapes", ())
+        for v in shape.get("moved", shape.get("log_odds", [1.0]))
+    ]
+    span = min(all_values, default=0.0), max(all_values, default=0.0)
     for shape in overview.get("shapes", ()):
         name = plain(shape["feature"])
         written: Callable[[float], str] = factor
@@ -252,13 +259,15 @@ def _overview_pictures(summary: Values) -> Values:
             values = shape["log_odds"]
             label = f"Odds of {plain(shape['class'])} by {name}"
         if shape.get("edges"):
-            drawing = steps_svg(label, values, shape["rows"], shape["edges"], written)
+            drawing = steps_svg(
+                label, values, shape["rows"], shape["edges"], written, span
+            )
         else:
             texts = map(written, values)
             ranked = sorted(zip(values, shape["states"], texts, strict=True))[::-1]
             shown = ranked[: _MAX_STATES // 2] + ranked[_MAX_STATES // 2 :][-4:]
             bars = [(state, v, text) for v, state, text in shown]
-            drawing = bars_svg(label, bars, end=float("shares" in shape))
+            drawing = bars_svg(label, bars, span)
         shapes.append(
             {
                 "name": name,

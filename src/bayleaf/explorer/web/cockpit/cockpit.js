@@ -326,7 +326,10 @@ class Cockpit {
     const targets = [
       ["Why", () => go(byId("reasons"), byId("reasons-heading"))],
       ["What would change it", () => this.setMode("what-if")],
-      ["Most useful next", () => go(this.next.node, this.next.node)],
+      ["Most useful next", () => {
+        if (this.mode !== "form") this.setMode("form");
+        go(this.next.node, this.next.node);
+      }],
       ["How good is this model?", () => go(byId("quality"), byId("quality-heading"))],
     ];
     byId("now-body").append(element("p", { className: "jumps" }, targets.map(([text, jump]) => pressing(text, jump, { className: "link" }))));

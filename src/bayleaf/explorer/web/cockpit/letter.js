@@ -12,12 +12,15 @@ class Letter {
     byId("letter-print").addEventListener("click", () => window.print());
     byId("letter-copy").addEventListener("click", () => this.#copy());
     byId("write-letter").addEventListener("click", () => this.open());
-    window.addEventListener("beforeprint", () => {
+    const write = () => {
       if (byId("view-cockpit").hidden) return;
       const search = new OpenQuestions(cockpit);
       this.#write(this.sheet, search);
       search.stop.finish?.();
-    });
+    };
+    window.addEventListener("beforeprint", write);
+    // Also where a page is shown as on paper.
+    window.matchMedia("print").addEventListener("change", ({ matches }) => { if (matches) write(); });
   }
 
   open() {
@@ -35,6 +38,7 @@ class Letter {
     const { answer, reasons } = this.cockpit;
     const text = answer ? this.cockpit.headline.text(answer, reasons) : "";
     const button = byId("letter-copy");
+    button.style.minWidth = `${button.offsetWidth}px`;
     const copied = navigator.clipboard ? navigator.clipboard.writeText(text) : Promise.reject(new Error("no clipboard"));
     copied.then(() => { button.textContent = "Copied"; }, () => { this.cockpit.say(text); });
   }

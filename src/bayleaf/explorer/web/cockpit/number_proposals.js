@@ -80,7 +80,7 @@ class NumberProposals extends Proposals {
     const { outcome, scale } = this.cockpit;
     const { mean, low, high } = outcome.answer(trial);
     return {
-      isClear: goal.distance(mean) <= -scale.least, read: scale.total(mean), range: scale.range({ low, high }),
+      isOver: true, isClear: goal.distance(mean) <= -scale.least, read: scale.total(mean), range: scale.range({ low, high }),
     };
   }
 }

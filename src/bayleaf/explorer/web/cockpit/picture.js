@@ -161,7 +161,7 @@ class Picture {
     });
     drawing.addEventListener("pointerleave", rest);
     const remarks = [
-      shown.some(isVague) ? `Thin line: few rows, so that the factor could be more than ${VAGUE_FACTOR} times larger or smaller.` : "",
+      shown.some(isVague) ? `Thin line: vague; the factor could be more than ${VAGUE_FACTOR} times larger or smaller.` : "",
       isBeyond(scale, shown.map(({ state }) => values[state])) ? BEYOND : "",
     ].filter(Boolean).join(" ");
     return { node: element("div", {}, [element("p", { className: "note", text: remarks }), drawing, line]), follow };

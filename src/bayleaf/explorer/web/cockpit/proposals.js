@@ -8,8 +8,6 @@ const GRADED = 24;
 const ALIKE_GRADED = 4;
 // Names are not proposed that fewer cases have where the other findings are the same.
 const RARE = 0.01;
-// States of a feature that take part in pairs of changes.
-const PAIRED_STATES = 3;
 
 /** Changes in groups: what a person can change, what could be different, what is open. */
 class Proposals {
@@ -101,7 +99,9 @@ class Proposals {
       this.#draw([], true, null, "These findings contradict each other in the model: take one back.");
       return;
     }
-    if (this.chosen?.case !== session.evidence) this.chosen = { case: session.evidence, way: this.chosen?.way };
+    // A nearer goal than the line to act from is that of this line.
+    const isStale = this.chosen?.missed && this.chosen.threshold !== cockpit.threshold;
+    if (isStale || this.chosen?.case !== session.evidence) this.chosen = { case: session.evidence, way: this.chosen?.way };
     const target = this.target(answer);
     this.showGoal(target);
     const key = [target.way, target.line, target.end, target.now, cockpit.outcome.chosen, ...session.kept].join();
@@ -137,7 +137,7 @@ class Proposals {
         return;
       }
       // Where nothing reaches the goal, a nearer one is better than no proposal.
-      this.chosen = { ...this.chosen, line: target.nearer, missed: `No change of one or two findings would ${target.text}; the goal is now a nearer one.` };
+      this.chosen = { ...this.chosen, threshold: cockpit.threshold, line: target.nearer, missed: `No change of one or two findings would ${target.text}; the goal is now a nearer one.` };
       this.show();
     });
   }
@@ -212,8 +212,9 @@ class Proposals {
     const { low, high } = range ?? { low: chance - CLEARLY, high: chance + CLEARLY };
     const isClear = !outcome.isBinary ? chance - Math.exp(one.logs[now]) > CLEARLY
       : isUp ? 100 * low >= line : 100 * high < line;
+    const isOver = outcome.isBinary ? line !== cockpit.threshold || Math.abs(chance - line / 100) >= HARDLY : chance - Math.exp(one.logs[now]) >= HARDLY;
     const label = outcome.isBinary ? "" : `${words.state(outcome.question, target)}, `;
-    return { isClear, read: `${label}${of100(chance)} in 100`, range: range && rangeOf100(range) };
+    return { isOver, isClear, read: `${label}${of100(chance)} in 100`, range: range && rangeOf100(range) };
   }
 
   /** What a change leads to, and the evidence with it. */
@@ -239,7 +240,8 @@ class Proposals {
     const { session, words } = cockpit;
     const isOpen = ({ changes }) => changes[0].from < 0;
     const changed = sortCounterfactuals(found.filter((one) => !isOpen(one)));
-    const graded = [...varied(changed, ALIKE_GRADED).slice(0, GRADED), ...this.#likely(found)];
+    const graded = [...varied(changed, ALIKE_GRADED).slice(0, GRADED), ...this.#likely(found)]
+      .filter((one) => this.#graded(one, target).isOver);
     const ordered = [true, false].flatMap((isClear) => graded.filter((one) => this.#graded(one, target).isClear === isClear));
     const canChange = (one) => !isOpen(one) && one.changes.every(({ variable }) => session.model.variables[variable].change === "actionable");
     const isNamed = session.model.variables.some(({ change }) => change === "actionable");
@@ -253,7 +255,7 @@ class Proposals {
       // Where nothing is entered, nothing could have been different.
       .filter(([heading, items]) => items.length || (heading === groups[0][0] && (isEntered || !graded.length))).flatMap(([heading, items]) => [
         element("h4", { text: heading }), items.length ? element("ul", {}, items)
-          : element("p", { className: "note", text: isDone ? `No change of one or two of these would ${target?.text}.` : "Searching …" })]);
+          : element("p", { className: "note", text: isDone ? `No change of one or two of these would clearly ${target?.text}.` : "Searching …" })]);
     this.found.setAttribute("aria-busy", String(!isDone));
     const back = pressing("Back to the case", () => {
       const tried = this.found.querySelector('[aria-pressed="true"]')?.dataset.key;

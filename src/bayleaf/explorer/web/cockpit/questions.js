@@ -120,6 +120,7 @@ class Questionnaire {
     this.isStopped = false;
     this.goesOn = false;
     this.isEnough = false;
+    this.isBegun = true;
   }
 
   /** Look for the question to ask; what is shown stays until it is found. */
@@ -299,7 +300,10 @@ class Questionnaire {
     if (known.length) options.push(element("p", { className: "note", text: "Known so far; choose one to change it" }), element("div", { className: "picks" }, known.map(change)));
     this.node.replaceChildren(...parts, ...options);
     this.node.removeAttribute("aria-busy");
-    if (this.isMoved) this.node.querySelector("#question-heading")?.focus({ preventScroll: true });
-    this.isMoved = false;
+    const heading = this.node.querySelector("#question-heading");
+    if (this.isMoved) heading.focus({ preventScroll: true });
+    // What is asked is not left behind by answers that were longer.
+    if (this.isMoved || this.isBegun) heading.scrollIntoView({ block: "nearest" });
+    this.isMoved = this.isBegun = false;
   }
 }

@@ -3,7 +3,7 @@
 // Findings with a line of their own.
 const LINES_SHOWN = 6;
 // Least distance of labels of the axis, in hundredths of its width.
-const LABELS_APART = 15;
+const LABELS_APART = 20;
 
 class Waterfall {
   constructor(cockpit) {

@@ -2,6 +2,8 @@
 
 // What stands for a value that is missing.
 const MISSING = new Set(["", "?", "na", "n/a", "nan", "null", "none", "missing"]);
+// Letters of all values of a variable that are listed where another was given.
+const MOST_LISTED = 60;
 
 /** Cells, as they are, of lines whose delimiter is that which is most often in the first. */
 function readCells(text) {
@@ -129,16 +131,22 @@ function readCase(session, text) {
     return [];
   };
   const hasNames = lines.length > 1 && lines[0].some((cell) => named(cell).length);
+  const twice = hasNames && lines[0].find((name, place) => {
+    const found = named(name);
+    return found.length && lines[0].findIndex((other) => named(other)[0] === found[0]) < place;
+  });
+  if (twice) return { problems: [`${twice.trim()} is there twice; leave one of them out.`] };
   const cells = lines[hasNames ? 1 : 0];
   const order = hasNames ? lines[0].map(named)
     : [...columns.values()];
   const nExpected = order.length;
   const mayHoldClass = !hasNames && label !== null && cells.length === nExpected + 1;
   if (cells.length !== nExpected && !mayHoldClass) {
-    return { problems: [`The line has ${counted(cells.length, "value")} where ${nExpected} are expected; write the names above it to enter fewer.`] };
+    return { problems: [`The line has ${counted(cells.length, "value")} where ${hasNames ? `${nExpected} names are above it` : `${nExpected} are expected; write the names above it to enter fewer`}.`] };
   }
   const evidence = session.evidence.map(() => null);
-  const problems = [];
+  const nLines = lines.length - Number(hasNames);
+  const problems = nLines > 1 ? [`Only the first of ${nLines} lines was read.`] : [];
   order.forEach((found, place) => {
     const cell = cells[place];
     if (!found.length) problems.push(`No variable is called ${lines[0][place].trim()}.`);
@@ -146,7 +154,7 @@ function readCase(session, text) {
       const about = variables[variable];
       const state = stateOf(about, cell, session.model.patterns) ?? about.missing;
       if (state === -1) {
-        problems.push(`${cell.trim()} is not a value of ${about.time?.column ?? about.name}.${unnamedText(about)}`);
+        problems.push(`${cell.trim()} is not a value of ${about.time?.column ?? about.name}${valuesText(about)}.${unnamedText(about)}`);
       } else if (state !== undefined) {
         const isNumber = about.cuts && state !== about.missing && about.states[state] !== cell;
         evidence[variable] = enteredMask(session.card(variable), state, isNumber ? cell.trim() : undefined);
@@ -157,6 +165,13 @@ function readCase(session, text) {
   return { evidence, problems: [...new Set(problems)] };
 }
 
+/** The values of a variable that has few, all with names, in brackets; "" for others. */
+function valuesText({ cuts, states, missing, time, unnamed }) {
+  const named = states.filter((_, state) => state !== missing);
+  const isShort = !cuts && !time && !unnamed?.length && named.join("").length <= MOST_LISTED;
+  return isShort ? ` (${named.join(", ")})` : "";
+}
+
 /** Set the values of a pasted line. Returns a sentence for the reader. */
 function takeCase(session, text) {
   const { evidence, problems } = readCase(session, text);
@@ -164,7 +179,8 @@ function takeCase(session, text) {
   if (evidence && !refused) session.replace(evidence);
   const told = [refused, ...problems].filter(Boolean);
   const more = told.length > 4 ? [told.length === 5 ? "1 more value was not read." : `${told.length - 4} more values were not read.`] : [];
-  return told.length ? [...told.slice(0, 4), ...more].join(" ") : "The case was set.";
+  const rest = problems.length && evidence && !refused ? ["All else was set."] : [];
+  return told.length ? [...told.slice(0, 4), ...more, ...rest].join(" ") : "The case was set.";
 }
 
 /** The evidence of a row that came with the page, and the state of the class in it. */

@@ -2,6 +2,8 @@
 
 // Counterfactuals that are kept, by falling probability.
 const MOST_KEPT = 200;
+// States of a variable that take part in pairs of changes that are searched for.
+const PAIRED_STATES = 3;
 
 /** Things that are set and may be otherwise, each with the states it could have. */
 function openItems(session, evidence) {
@@ -121,7 +123,7 @@ function searchCounterfactuals(session, tell, goal) {
     tell([], true);
     return () => {};
   }
-  const changes = changesOf(session, session.evidence.slice(), goal.now, { decide: goal.decide });
+  const changes = changesOf(session, session.evidence.slice(), goal.now, { decide: goal.decide, mostPaired: PAIRED_STATES });
   return runInSlices(changes, (found, isDone, nTried) =>
     tell(sortCounterfactuals(found.slice()).slice(0, MOST_KEPT), isDone, nTried));
 }

@@ -128,7 +128,7 @@ class AnswerPanel {
     if (!found || found.total < TELLING_CONFLICT) return;
     const { variables } = this.session.model;
     const times = (nats) => `${brief(Number(Math.exp(nats).toPrecision(2)))} times`;
-    const items = found.items.filter(({ nats }) => nats > 0).slice(0, 3).map(({ variable, nats }) =>
+    const items = found.items.filter(({ nats }) => Math.exp(nats).toPrecision(2) > 1).slice(0, 3).map(({ variable, nats }) =>
       `${knownText(variables[variable], this.session.evidence[variable], 40)} (${times(nats)})`);
     this.conflict.append(element("p", { className: "warning", text: "These findings hardly fit together: "
       + `${times(found.total)} less probable than if they had nothing to do with each other. Most at odds `

@@ -72,15 +72,16 @@ class AskNextPanel {
     const bar = element("span", { className: "bar for" });
     bar.style.left = "0";
     bar.style.width = share(part);
-    const question = pressing(short(name, 40), () => this.choose(variable), { className: "link", dir: "auto" });
+    const question = pressing(short(name, 40), () => this.choose(variable), { className: "link", dir: "auto", "data-key": `ask-${variable}` });
     const cost = element("input", {
-      type: "number", min: "0.01", step: "any", value: this.#cost(variable),
+      type: "number", min: "0.01", step: "any", "data-key": `cost-${variable}`, value: this.#cost(variable),
       className: "cost", "aria-label": `Cost of asking for ${short(name)}`,
     });
     cost.addEventListener("change", () => {
-      const value = Number(cost.value);
-      if (value > 0) this.costs.set(variable, value);
-      this.#list();
+      if (!cost.value || !cost.reportValidity()) return;
+      this.costs.set(variable, Number(cost.value));
+      // The focus is about to move on.
+      afterOthers(() => keepFocus(this.place, () => this.#list()));
     });
     return element("tr", {}, [
       element("th", { scope: "row" }, [question]),

@@ -41,6 +41,8 @@ class Find {
         const told = setting.set();
         this.#clear();
         say(told);
+      } else if (setting) {
+        say(`${this.field.value.split("=").slice(1).join("=").trim() || "Nothing"} is not a value of ${this.said.textContent.replace(" is one of ", ": it is one of ")}.`);
       } else {
         this.#go(choose);
       }

@@ -6,6 +6,8 @@ const WHAT_IFS_SHOWN = 8;
 const ALIKE_SHOWN = 3;
 // Without an interval, how far beyond the line a change must carry the chance.
 const CLEARLY = 0.05;
+// Those nearer than this are on the line of the decision, and no other answer.
+const HARDLY = 0.02;
 
 const IF_SEEN = "This is how the model's answer would change, not what an action would do.";
 const IF_UNSURE = "“Not sure” where the answer would be hardly over the line.";
@@ -102,8 +104,11 @@ class WhatIfPanel {
     });
     const line = element("input", { type: "number", min: "1", max: "99", value: this.chosen.line ?? "", "data-key": "line", "aria-label": "Goal in 100" });
     line.addEventListener("change", () => {
-      if (line.checkValidity() && line.value) this.chosen.line = Number(line.value);
-      this.show();
+      // What is not a count stays, with the browser's word on it.
+      if (!line.value || !line.reportValidity()) return;
+      this.chosen.line = Number(line.value);
+      // The focus is about to move on.
+      afterOthers(() => this.show());
     });
     keepFocus(this.goal, () => this.goal.replaceChildren("What would give ", choice, ...(way ? [" ", line, " in 100"] : []), "? ",
       pressing(`${this.#name()} ${other} likely instead`, () => this.#choose(turned, this.state), { className: "link", "data-key": "turn" })));
@@ -140,17 +145,18 @@ class WhatIfPanel {
   }
 
   #tell(found, isDone, nTried = 0) {
-    const clear = found.filter((one) => this.#isClear(one));
-    const shown = varied([...clear, ...found.filter((one) => !clear.includes(one))], ALIKE_SHOWN).slice(0, WHAT_IFS_SHOWN);
+    const over = this.chosen.way ? found : found.filter((one) => this.#isOver(one, HARDLY));
+    const clear = over.filter((one) => this.#isOver(one, CLEARLY));
+    const shown = varied([...clear, ...over.filter((one) => !clear.includes(one))], ALIKE_SHOWN).slice(0, WHAT_IFS_SHOWN);
     const isSure = shown.every((one) => clear.includes(one));
     this.note.textContent = isSure ? IF_SEEN : `${IF_SEEN} ${IF_UNSURE}`;
-    const many = found.length > shown.length ? `, ${shown.length} of ${found.length}` : "";
+    const many = over.length > shown.length ? `, ${shown.length} of ${over.length}` : "";
     const searching = isDone ? "" : ` Searching on, ${nTried} tried …`;
-    if (found.length) {
-      this.line.textContent = `${isSure ? "Fewest" : "Clear answers, then fewest"} changes first, then the most probable${many}:${searching}`;
+    if (over.length) {
+      this.line.textContent = `${isSure ? "Fewest" : "Clear answers, then fewest"} changes first, then the most probable cases${many}:${searching}`;
     } else {
       this.line.textContent = isDone
-        ? "No change of one or two of the findings reaches this."
+        ? "No change of one or two of the findings was found that reaches this."
         : `Searching, ${nTried} tried …`;
     }
     // What stays the same keeps its focus.
@@ -160,12 +166,12 @@ class WhatIfPanel {
     this.list.replaceChildren(...shown.map((one) => this.#item(one)));
   }
 
-  /** Whether a change carries the answer well over the line. */
-  #isClear({ answer, logs }) {
+  /** Whether a change carries the answer so far over the line. */
+  #isOver({ answer, logs }, far) {
     const { way, line } = this.chosen;
     const chance = Math.exp(logs[this.state]);
-    if (!way) return Math.exp(logs[answer]) - chance > CLEARLY;
-    return way === "least" ? chance - CLEARLY >= line / 100 : chance + CLEARLY < line / 100;
+    if (!way) return Math.exp(logs[answer]) - chance > far;
+    return way === "least" ? chance - far >= line / 100 : chance + far < line / 100;
   }
 
   #item(one) {
@@ -195,7 +201,7 @@ class WhatIfPanel {
     return element("li", {}, [
       button,
       element("span", { dir: "auto" }, breakable(`${words}: ${this.chosen.way ? "" : `${short(states[answer])} with `
-        + `${percent(probability)}, `}${short(states[this.state])} ${percent(this.before)} → ${percent(Math.exp(logs[this.state]))}${this.#isClear(one) ? "" : " – not sure"}`)),
+        + `${percent(probability)}, `}${short(states[this.state])} ${percent(this.before)} → ${percent(Math.exp(logs[this.state]))}${this.#isOver(one, CLEARLY) ? "" : " – not sure"}`)),
     ]);
   }
 }

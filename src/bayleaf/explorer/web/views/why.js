@@ -2,8 +2,11 @@
 
 // Findings of averaged KDB divide what several of them tell.
 const SHARED = "A finding's effect changes when others become known, because findings overlap.";
+const UNLINKED = "One without a link to the answer may change what those below it do.";
 const IN_ORDER = "They are taken in the order below, causes before effects; in another order the factors may differ.";
 
+// The bars of a table go at least this far to either side, so that weak effects look weak.
+const LEAST_SPAN = Math.log(11);
 // What findings have together beyond the effects of each.
 const OVERLAP = "overlap of findings";
 
@@ -37,18 +40,19 @@ class WhyPanel {
     const [target, against] = [found.target, found.against].map((state) =>
       short(question.states[state]));
     const isOrdered = !engine.program;
-    keepFocus(this.line, () => this.line.replaceChildren(
-      "Why ", this.#choice("target", found), " rather than ", this.#choice("against", found), "? ",
-      `${likelier(found.logOdds, target, against)}. Each finding multiplies these odds. `,
-      engine.isShared ? SHARED : "", isOrdered && knownVariables(session.evidence).length > 1 ? IN_ORDER : "",
-    ));
+    const unit = byId("unit").value;
     const isOpen = session.evidence.every((mask) => !mask);
     const start = engine.isShared ? session.start(found) : found.prior;
     const prior = { text: engine.isShared && isOpen ? "share of the training rows" : "starting point", value: start };
     const items = this.#items(found.terms, session.alone(found));
     if (isOrdered) this.#alongTrails(items);
     else items.sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
-    const unit = byId("unit").value;
+    const isUnlinked = items.slice(0, -1).some(({ isLinked }) => isLinked === false);
+    keepFocus(this.line, () => this.line.replaceChildren(
+      "Why ", this.#choice("target", found), " rather than ", this.#choice("against", found), "? ",
+      `${likelier(found.logOdds, target, against)}. Each finding ${unit === "odds" ? "multiplies these odds" : `adds to the logarithm of these odds, in ${unit}`}. `,
+      [engine.isShared ? SHARED : "", isOrdered && items.length > 1 ? IN_ORDER : "", isUnlinked ? UNLINKED : ""].filter(Boolean).join(" "),
+    ));
     const shown = (nats) => ({ odds: timesOdds, nats: signed, bits: inBits })[unit](nats);
     // What a feature says alone, and what it adds because of the others that are set.
     const rest = found.prior - start;
@@ -57,7 +61,7 @@ class WhyPanel {
       [isOrdered ? "given those above" : { odds: "factor" }[unit] ?? unit, shown],
       ["alone", (_, i) => (items[i - 1] ? shown(items[i - 1].alone) : "")],
       ...(isOrdered ? [] : [["with others", (value, i) => (items[i - 1] ? shown(value - items[i - 1].alone) : "")]]),
-    ]));
+    ], LEAST_SPAN));
   }
 
   /** A choice among the states, by default the first two by probability. */
@@ -84,6 +88,7 @@ class WhyPanel {
     const revealed = evidence.map(() => null);
     for (const item of items) {
       const trail = openTrail(engine.tree.terms, revealed, item.variable, engine.question);
+      item.isLinked = Boolean(trail);
       item.trail = trail?.map((part) => model.variables[part]?.name ?? part).map((part) => short(part, 30)).join(" ")
         ?? `no link to ${short(model.variables[engine.question].name, 30)} here`;
       revealed[item.variable] = evidence[item.variable];
@@ -113,9 +118,9 @@ class WhyPanel {
   }
 
   /** Items with bars to either end, and columns of a title and how values are written. */
-  #table(items, [left, right], columns) {
+  #table(items, [left, right], columns, least = 1e-300) {
     const finite = items.map(({ value }) => Math.abs(value)).filter(Number.isFinite);
-    const largest = Math.max(...finite, 1e-300);
+    const largest = Math.max(...finite, least);
     const rows = items.map(({ text, value, trail }, i) => {
       const bar = element("span", { className: value < 0 ? "bar against" : "bar for" });
       const length = Math.min(1, Math.abs(value) / largest) * 50;
