@@ -275,7 +275,7 @@ class NetworkPage:
             changes, read = parts(r"Try\s*(.+?): .*→ ([\d.]+)\s%", text)
             changed = dict(self.row)
             for change in changes.split(" and "):
-                name, to = parts(r"^(\w+) = (\w+) instead of", change)
+                name, to = parts(r"^(\w+) = (\w+)(?: instead of|, not known)", change)
                 changed[name] = to
             chance = 100 * self.proba(changed, before[0])
             assert float(read) == pytest.approx(chance, abs=0.051), text

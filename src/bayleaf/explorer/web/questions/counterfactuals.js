@@ -2,6 +2,8 @@
 
 // Counterfactuals that are kept, by falling probability.
 const MOST_KEPT = 200;
+// Open variables from which on none is tried.
+const MOST_OPEN = 100;
 // States of a variable that take part in pairs of changes that are searched for.
 const PAIRED_STATES = 3;
 
@@ -88,6 +90,18 @@ function* changesOf(session, evidence, answer, {
   }
 }
 
+/** The states that open variables usually turn out to have, where these are few enough to be tried. */
+function usualAnswers(session, logs) {
+  const { engine, evidence, kept } = session;
+  const open = openVariables(session).filter((variable) => !evidence[variable] && !kept.has(variable));
+  if (open.length > MOST_OPEN) return [];
+  const all = engine.statesOf ? null : engine.posteriors(evidence);
+  return open.map((variable) => {
+    const shares = Array.from((all ? all[variable] : sharesOf(session, variable, evidence, logs)) ?? []);
+    return { variable, from: -1, others: [...shares.keys()].filter((state) => shares[state] >= RARE_ANSWER) };
+  });
+}
+
 /** Fewest changes first, then the most probable. */
 function sortCounterfactuals(found) {
   return found.sort((a, b) =>
@@ -123,7 +137,8 @@ function searchCounterfactuals(session, tell, goal) {
     tell([], true);
     return () => {};
   }
-  const changes = changesOf(session, session.evidence.slice(), goal.now, { decide: goal.decide, mostPaired: PAIRED_STATES });
+  const options = { decide: goal.decide, mostPaired: PAIRED_STATES, open: usualAnswers(session, logs) };
+  const changes = changesOf(session, session.evidence.slice(), goal.now, options);
   return runInSlices(changes, (found, isDone, nTried) =>
     tell(sortCounterfactuals(found.slice()).slice(0, MOST_KEPT), isDone, nTried));
 }

@@ -203,12 +203,12 @@ class ChosenVariable {
 
   // ---- its distribution given its parents
 
-  #distribution({ distribution, name }) {
+  #distribution({ distribution, name, rows }) {
     const lines = distribution ? [element("pre", { text: distribution.join("\n"), dir: "auto" })] : [];
     this.term = this.session.engine.tree?.terms.find(({ child }) => child === this.variable);
     if (!lines.length && !this.term) return [];
     const details = element("details", {}, [
-      element("summary", { text: distribution ? "Distribution, in contexts" : "Table, and the rows behind it" }),
+      element("summary", { text: distribution ? "Distribution, in contexts" : rows ? "Table, and the rows behind it" : "Table" }),
       distribution ? element("div", { className: "scroll", tabindex: "0", role: "group", "aria-label": `Distribution of ${short(name)}` }, lines) : this.table,
     ]);
     this.details = details;

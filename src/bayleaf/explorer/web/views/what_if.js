@@ -2,6 +2,8 @@
 
 // Counterfactuals that are listed.
 const WHAT_IFS_SHOWN = 8;
+// Values of what is open that are listed after them.
+const OPEN_IFS_SHOWN = 2;
 // Of those, most that change the same variables.
 const ALIKE_SHOWN = 3;
 // Without an interval, how far beyond the line a change must carry the chance.
@@ -107,6 +109,8 @@ class WhatIfPanel {
       // What is not a count stays, with the browser's word on it.
       if (!line.value || !line.reportValidity()) return;
       this.chosen.line = Number(line.value);
+      this.stop();
+      this.list.replaceChildren();
       // The focus is about to move on.
       afterOthers(() => this.show());
     });
@@ -147,7 +151,12 @@ class WhatIfPanel {
   #tell(found, isDone, nTried = 0) {
     const over = this.chosen.way ? found : found.filter((one) => this.#isOver(one, HARDLY));
     const clear = over.filter((one) => this.#isOver(one, CLEARLY));
-    const shown = varied([...clear, ...over.filter((one) => !clear.includes(one))], ALIKE_SHOWN).slice(0, WHAT_IFS_SHOWN);
+    const ordered = [...clear, ...over.filter((one) => !clear.includes(one))];
+    const isOpen = ({ changes }) => changes[0].from < 0;
+    const shown = [
+      ...varied(ordered.filter((one) => !isOpen(one)), ALIKE_SHOWN).slice(0, WHAT_IFS_SHOWN),
+      ...varied(ordered.filter(isOpen)).slice(0, OPEN_IFS_SHOWN),
+    ];
     const isSure = shown.every((one) => clear.includes(one));
     this.note.textContent = isSure ? IF_SEEN : `${IF_SEEN} ${IF_UNSURE}`;
     const many = over.length > shown.length ? `, ${shown.length} of ${over.length}` : "";
@@ -180,7 +189,8 @@ class WhatIfPanel {
     const { variables } = session.model;
     const words = changes.map(({ variable, from, to }) => {
       const { name, states } = variables[variable];
-      return `${stated(short(name, 40), short(states[to], 40))} instead of ${short(states[from], 40)}`;
+      const change = stated(short(name, 40), short(states[to], 40));
+      return from < 0 ? `${change}, not known yet` : `${change} instead of ${short(states[from], 40)}`;
     }).join(" and ");
     const { states } = variables[session.engine.question];
     const button = element("button", {
