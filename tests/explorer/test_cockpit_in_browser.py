@@ -773,6 +773,7 @@ def test_a_letter_adds_up_and_is_closed_from_wherever_it_is_read(
     nats = [float(text.split()[1].replace("\u2212", "-")) for text in effects]
     assert page.locator("#letter-body tr").last.inner_text().startswith("overlap of")
     assert sum(nats) == pytest.approx(whole, abs=0.02)
+    page.locator("#letter-body", has_text="could become").wait_for()
     page.locator("#letter-body .fine").scroll_into_view_if_needed()
     box = page.locator("#letter-close").bounding_box()
     assert 0 < box["y"] < size["height"] / 2

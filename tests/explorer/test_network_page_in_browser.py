@@ -272,6 +272,7 @@ def test_find_reports_what_it_set_and_lists_the_exact_name_first(
     message = page.locator("#message")
     assert message.inner_text() == f"Set: {name} is {label}."
     assert 0 < message.bounding_box()["y"] < 800
+    page.wait_for_function("() => !window.bayleaf.page.isPending")
     assert page.locator(".chip").all_inner_texts() == [f"{name} = {label} ×"]
     page.fill("#find", "hr")
     assert page.inner_text("#found").endswith("found; Enter goes to HR")

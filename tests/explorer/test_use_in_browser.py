@@ -220,12 +220,14 @@ def test_what_if_flips_the_answer(tan: Case, open_page: Any) -> None:
     page = open_page(explorer_html(tan.model))
     for variable in (0, 1, 3):
         state(page, variable, 0).click()
+    page.wait_for_function("() => !window.bayleaf.page.isPending")
     before = verdict_of(page).split(",")[0].rsplit(" ", 2)[0]
     first = page.locator("#what-if-list li").first
     first.wait_for()
     promised = re.search(r": (class \d) with ([\d.]+)\s%", first.inner_text())
     assert promised
     first.get_by_role("button").click()
+    page.wait_for_function("() => !window.bayleaf.page.isPending")
     after = verdict_of(page)
     assert not after.startswith(before)
     assert after.startswith(f"class: {promised[1]} {promised[2]} %")
@@ -237,6 +239,7 @@ def test_what_if_takes_a_goal_and_a_try_is_taken_back(
     page = open_page(explorer_html(tan.model))
     for variable in (0, 1, 3):
         state(page, variable, 0).click()
+    page.wait_for_function("() => !window.bayleaf.page.isPending")
     before = verdict_of(page)
     logs = page.evaluate("Array.from(window.bayleaf.session.answer().logs)")
     target = int(np.argmax(logs))
