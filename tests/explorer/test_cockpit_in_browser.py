@@ -1106,6 +1106,7 @@ def test_what_if_explains_the_marks_that_it_has(open_cockpit: Any) -> None:
 def test_a_page_of_rounded_counts_says_that_it_differs(open_cockpit: Any) -> None:
     page = open_cockpit(explorer_html(heart("averaged KDB"), min_count=5))
     assert "This page differs from the model" in page.inner_text("#quality")
+    assert "the model's own answer may differ" in page.inner_text("#now")
 
 
 def test_features_are_ordered_by_what_each_reveals_of_the_class(

@@ -118,7 +118,7 @@ class Headline {
     if (session.loss && decision !== argMax(answer.logs)) {
       parts.push(element("br"), `The cheapest decision under the loss matrix: ${words.state(outcome.question, decision)}.`);
     }
-    if (session.model.is_rounded) parts.push(element("br"), "From rounded counts: the model's own answer differs a little.");
+    if (session.model.is_rounded) parts.push(element("br"), "From rounded counts: the model's own answer may differ.");
     fill(this.facts, parts);
   }
 
