@@ -1491,7 +1491,7 @@ def test_intervals_of_many_classes_are_drawn(open_cockpit: Any) -> None:
     page = open_cockpit(explorer_html(case.model))
     X, _ = table()
     rows = X.slice(0, 3)
-    intervals = credible_intervals(case.model, rows, n_draws=4000)
+    intervals = credible_intervals(case.model, rows)
     codes = rows_of(case.model, rows)
     for row, interval in enumerate(intervals):
         states = [int(codes.column(v)[row]) for v in range(6)]
