@@ -331,6 +331,21 @@ def percentages(page: Any, name: str, evidence: dict[str, str]) -> dict[str, flo
     return dict(zip(found.states, 100 * found.probabilities, strict=True))
 
 
+def test_under_a_loss_another_decision_need_not_be_the_likelier(open_page: Any) -> None:
+    X, y = load_heart(return_X_y=True)
+    X = X.select(["chest_pain", "age", "sex"])
+    loss = [[0.0, 4.0], [1.0, 0.0]]
+    page = open_page(explorer_html(NaiveBayesClassifier(loss=loss).fit(X, y)))
+    for text in ("chest_pain=non-anginal pain", "age=45", "sex=female"):
+        page.fill("#find", text)
+        page.press("#find", "Enter")
+    first = page.locator("#what-if-list li").first
+    first.wait_for()
+    chance = re.search(r"present with ([\d.]+)\s%", first.inner_text())
+    assert 20 < float(chance.group(1)) < 50
+    assert "not sure" not in first.inner_text()
+
+
 def test_what_is_open_is_tried_as_it_usually_turns_out(
     alarm: str, open_page: Any
 ) -> None:
@@ -588,7 +603,7 @@ def test_the_answer_is_reached_and_wrong_values_are_named(
     blue = bars.evaluate("(own) => getComputedStyle(own).backgroundColor")
     page.press("#find", "Enter")
     told = page.inner_text("#message")
-    assert told == "VERYLOW is not a value of SAO2: it is one of LOW, NORMAL, HIGH."
+    assert told == "VERYLOW is not a value: SAO2 is one of LOW, NORMAL, HIGH."
     assert page.evaluate("document.activeElement.id") == "find"
     page.fill("#find", "")
     after = bars.evaluate("(own) => getComputedStyle(own).backgroundColor")

@@ -7,7 +7,7 @@ class Letter {
     this.dialog = byId("letter");
     this.sheet = byId("sheet");
     byId("letter-close").addEventListener("click", () => this.dialog.close());
-    // Also beside the letter, where the dialog itself is what is pressed.
+    // Also next to the letter, where the dialog itself is what is pressed.
     this.dialog.addEventListener("click", ({ target }) => { if (target === this.dialog) this.dialog.close(); });
     byId("letter-print").addEventListener("click", () => window.print());
     byId("letter-copy").addEventListener("click", () => this.#copy());

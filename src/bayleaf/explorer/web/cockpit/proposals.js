@@ -212,7 +212,7 @@ class Proposals {
     const { low, high } = range ?? { low: chance - CLEARLY, high: chance + CLEARLY };
     const isClear = !outcome.isBinary ? chance - Math.exp(one.logs[now]) > CLEARLY
       : isUp ? 100 * low >= line : 100 * high < line;
-    const isOver = outcome.isBinary ? line !== cockpit.threshold || Math.abs(chance - line / 100) >= HARDLY : chance - Math.exp(one.logs[now]) >= HARDLY;
+    const isOver = outcome.isBinary ? line !== cockpit.threshold || Math.abs(chance - line / 100) >= HARDLY : Boolean(cockpit.session.loss) || chance - Math.exp(one.logs[now]) >= HARDLY;
     const label = outcome.isBinary ? "" : `${words.state(outcome.question, target)}, `;
     return { isOver, isClear, read: `${label}${of100(chance)} in 100`, range: range && rangeOf100(range) };
   }

@@ -42,7 +42,8 @@ class Find {
         this.#clear();
         say(told);
       } else if (setting) {
-        say(`${this.field.value.split("=").slice(1).join("=").trim() || "Nothing"} is not a value of ${this.said.textContent.replace(" is one of ", ": it is one of ")}.`);
+        const typed = this.field.value.split("=").slice(1).join("=").trim();
+        say(`${typed ? `${typed} is not a value: ` : ""}${this.said.textContent}.`);
       } else {
         this.#go(choose);
       }

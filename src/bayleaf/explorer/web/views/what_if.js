@@ -175,10 +175,11 @@ class WhatIfPanel {
     this.list.replaceChildren(...shown.map((one) => this.#item(one)));
   }
 
-  /** Whether a change carries the answer so far over the line. */
+  /** Whether a change carries the answer so far over the line; a loss has lines of its own. */
   #isOver({ answer, logs }, far) {
     const { way, line } = this.chosen;
     const chance = Math.exp(logs[this.state]);
+    if (!way && this.session.loss) return true;
     if (!way) return Math.exp(logs[answer]) - chance > far;
     return way === "least" ? chance - far >= line / 100 : chance + far < line / 100;
   }
