@@ -616,6 +616,8 @@ def test_a_faulty_case_is_refused_or_named(open_page: Any) -> None:
         message, now, _ = paste(page, text)
         assert message.startswith(told)
         assert now == states
+    message, *_ = paste(page, "age,sex\n50,male\n40,male")
+    assert message == "Only the first of 2 lines was read. The case was set."
     message, now, _ = paste(page, "age,sex\n50,woman\n40,male")
     assert message == (
         "Only the first of 2 lines was read. woman is not a value of sex (female, "

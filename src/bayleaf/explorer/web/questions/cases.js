@@ -145,8 +145,7 @@ function readCase(session, text) {
     return { problems: [`The line has ${counted(cells.length, "value")} where ${hasNames ? `${nExpected} names are above it` : `${nExpected} are expected; write the names above it to enter fewer`}.`] };
   }
   const evidence = session.evidence.map(() => null);
-  const nLines = lines.length - Number(hasNames);
-  const problems = nLines > 1 ? [`Only the first of ${nLines} lines was read.`] : [];
+  const problems = [];
   order.forEach((found, place) => {
     const cell = cells[place];
     if (!found.length) problems.push(`No variable is called ${lines[0][place].trim()}.`);
@@ -162,7 +161,7 @@ function readCase(session, text) {
     }
   });
   // A text that is no date is none in all of its parts.
-  return { evidence, problems: [...new Set(problems)] };
+  return { evidence, problems: [...new Set(problems)], nLines: lines.length - Number(hasNames) };
 }
 
 /** The values of a variable that has few, all with names, in brackets; "" for others. */
@@ -174,13 +173,14 @@ function valuesText({ cuts, states, missing, time, unnamed }) {
 
 /** Set the values of a pasted line. Returns a sentence for the reader. */
 function takeCase(session, text) {
-  const { evidence, problems } = readCase(session, text);
+  const { evidence, problems, nLines } = readCase(session, text);
   const refused = evidence ? session.refusal(evidence) : "";
   if (evidence && !refused) session.replace(evidence);
   const told = [refused, ...problems].filter(Boolean);
   const more = told.length > 4 ? [told.length === 5 ? "1 more value was not read." : `${told.length - 4} more values were not read.`] : [];
   const rest = problems.length && evidence && !refused ? ["All else was set."] : [];
-  return told.length ? [...told.slice(0, 4), ...more, ...rest].join(" ") : "The case was set.";
+  const first = nLines > 1 ? [`Only the first of ${nLines} lines was read.`] : [];
+  return [...first, ...(told.length ? [...told.slice(0, 4), ...more, ...rest] : ["The case was set."])].join(" ");
 }
 
 /** The evidence of a row that came with the page, and the state of the class in it. */

@@ -2,7 +2,7 @@
 
 // Counterfactuals that are kept, by falling probability.
 const MOST_KEPT = 200;
-// Open variables from which on none is tried.
+// Open variables at most, of which each is tried.
 const MOST_OPEN = 100;
 // States of a variable that take part in pairs of changes that are searched for.
 const PAIRED_STATES = 3;
